@@ -1,0 +1,37 @@
+"""The compilable subset of Python: flat records, keyed randomness, samplers.
+
+Everything an algorithm file needs from here can be imported from this package.
+"""
+
+from coterie.kernel.compiling import OPTIONS, node
+from coterie.kernel.dice import CHOICE, FAULT, IDLE, NETWORK, NOISE, REWARD, fold, pick, side, stream, uniform
+from coterie.kernel.records import UNIT, capacity, one, record, rows
+from coterie.kernel.samplers import binomial, discrete_laplace, laplace_share, rounded_normal
+from coterie.kernel.tools import argmax, wrap
+
+__all__ = [
+    "CHOICE",
+    "FAULT",
+    "IDLE",
+    "NETWORK",
+    "NOISE",
+    "OPTIONS",
+    "REWARD",
+    "UNIT",
+    "argmax",
+    "binomial",
+    "capacity",
+    "discrete_laplace",
+    "fold",
+    "laplace_share",
+    "node",
+    "one",
+    "pick",
+    "record",
+    "rounded_normal",
+    "rows",
+    "side",
+    "stream",
+    "uniform",
+    "wrap",
+]

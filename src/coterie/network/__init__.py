@@ -1,0 +1,44 @@
+"""Who talks to whom, over how many hops, and what it takes to bring all reports together.
+
+`graphs` builds graphs and splits them into components, `distances` counts hops, `synchronise` lets all agents obtain
+all reports from neighbours only, `hybrid` collects them at one sink per component.
+"""
+
+from coterie.network.distances import diameter, distances, eccentricities
+from coterie.network.graphs import (
+    Graph,
+    complete,
+    disjoint,
+    erdos_renyi,
+    from_edges,
+    make,
+    parts,
+    path,
+    require_connected,
+    ring,
+    star,
+)
+from coterie.network.hybrid import Collection, collect
+from coterie.network.synchronise import Synchronisation, slots, synchronise
+
+__all__ = [
+    "Collection",
+    "Graph",
+    "Synchronisation",
+    "collect",
+    "complete",
+    "diameter",
+    "disjoint",
+    "distances",
+    "eccentricities",
+    "erdos_renyi",
+    "from_edges",
+    "make",
+    "parts",
+    "path",
+    "require_connected",
+    "ring",
+    "slots",
+    "star",
+    "synchronise",
+]

@@ -1,0 +1,528 @@
+"""Elimination in epochs (Li and Song 2022): CDP-MAB, DDP-MAB, HDP-MAB and the single agent.
+
+In epoch r every agent pulls each surviving arm n_r times and releases the noised sums once. All reports are averaged, and arms
+whose average lies 2 C(r) or more below the best are dropped. The structures differ in how reports travel, not in what is
+computed: a server (CDP), every agent by peer-to-peer synchronisation (DDP), sinks of components and a server (HDP), each agent
+for itself (single). So there is one client and one server; in DDP every agent runs the server's hooks on the same reports.
+
+A client sends `total`, the sum of all its noised epoch sums of an arm: S(r) times the running mean of the paper.
+
+Deviations from the paper
+- `private` mode adds Laplace noise of scale 1/epsilon to each epoch sum. The printed scale 1/(N epsilon) (`paper` mode) costs
+  N epsilon for every reward. `secagg` and `central` put the same noise on the sum of all reports.
+- The default radius bounds the noise by Chernoff's method, valid for every number of agents; `printed` needs ln(8 K r^2 T) < N.
+- HDP weighs components by their size. The printed unweighted mean is `weighting = "components"`, for comparison.
+- A run whose sums would leave 62 bits commits to the best arm so far (beyond 3 * 10^13 samples of an arm).
+"""
+
+from math import ceil, inf, log, pi, sqrt
+from statistics import NormalDist
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy import float64, int64
+from pydantic import Field
+
+from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, offer, order
+from coterie.errors import UsageError
+from coterie.kernel import UNIT, capacity, node, pick, record
+
+PRINTED, SUBEXP, CHERNOFF = 0, 1, 2
+
+
+class Params(NamedTuple):
+    agents: int
+    arms: int
+    horizon: int
+    averaged: int  # N: reports behind an average, as planned
+    cycle: int  # epochs until every agent has been heard, where reporters take turns; else 1
+    shrink: float  # d_r = d_{r-1} * shrink
+    limit: int  # R: most rounds of communication; 0: no limit
+    price: float  # epsilon of one release; inf: no noise
+    noise: float  # b: scale of the noise on an epoch sum; 0: none
+    alone: int  # 1: every agent's noise is in the average; 0: one draw per epoch for all
+    holders: int  # among how many agents one draw is shared out (secure aggregation)
+    form: int  # of the radius
+    reach: float  # high - low of a reward: the sensitivity of a sum
+    width: float  # twice the sub-Gaussian standard deviation of a reward: 1 on [0, 1]
+    inflate: float  # of the radius, where the average is a robust one
+    shift: float  # how far the assumed liars can move it, in standard deviations of one report
+    trim: float  # share of reports cut off at each end
+    samples_most: int
+
+
+# --- the client: explore, privatise, keep history -------------------------------------------------
+
+
+def client_secret(p):
+    return record(total=(int64, capacity(p.arms)))
+
+
+def client_open(p):
+    n = capacity(p.arms)
+    return record(survivors=int64, pulls=int64, samples=int64, arm=(int64, n), total=(int64, n))
+
+
+def report_record(p):
+    return record(said=int64, total=(int64, capacity(p.arms)))
+
+
+@node
+def hear_decision(open, peer, p, t, decision):
+    open.survivors, open.pulls, open.samples = decision.survivors, decision.pulls, decision.samples
+    for e in range(open.survivors):
+        open.arm[e] = decision.arm[e]
+
+
+@node
+def choose(open, p, t, die, plan):  # step 1
+    for e in range(open.survivors):
+        order(plan, open.arm[e], open.pulls)
+    plan.rounds = open.survivors * open.pulls
+
+
+@node
+def observe(secret, p, t, arm, pulls, total):
+    secret.total[arm] += total
+
+
+@node
+def release(secret, open, p, t, plan, out):  # step 2: every reward is in one epoch sum
+    for e in range(plan.entries):
+        k = plan.arm[e]
+        offer(out, k, secret.total[k], p.reach, p.price, 0, open.samples + 1, open.samples + open.pulls)
+        secret.total[k] = 0
+
+
+@node
+def publish(open, p, t, plan, out):  # step 3
+    for e in range(out.entries):
+        open.total[out.arm[e]] += out.value[e]
+
+
+@node
+def idle(open, p, t, die):  # step 4: the own best survivor, ties at random
+    best, ties, arm = open.total[open.arm[0]], 0, 0
+    for e in range(open.survivors):
+        k = open.arm[e]
+        if open.total[k] > best:
+            best, ties = open.total[k], 0
+        if open.total[k] == best:
+            ties += 1
+            if pick(die, e, ties) == 0:
+                arm = k
+    return arm
+
+
+@node
+def speak_report(open, p, t, report):
+    report.said = open.survivors
+    for e in range(open.survivors):
+        report.total[e] = open.total[open.arm[e]]
+    return 1 + open.survivors
+
+
+# --- the server: aggregate, eliminate, schedule -----------------------------------------------------
+
+
+def server_open(p):
+    n = capacity(p.arms)
+    return record(
+        survivors=int64, samples=int64, reports=int64, covered=int64,
+        target=float64, spread=float64, shallow=float64, draws=float64,
+        arm=(int64, n), total=(int64, n), score=(float64, n), history=(int64, n),
+    )
+
+
+def decision_record(p):
+    return record(survivors=int64, pulls=int64, samples=int64, arm=(int64, capacity(p.arms)))
+
+
+def desk_record(p):
+    return record(voices=int64)
+
+
+@node
+def hear_report(open, peer, p, t, report):
+    for e in range(open.survivors):
+        open.total[e] += report.total[e]
+    open.reports += peer.voices
+
+
+@node
+def weigh_all(open, peers, p, t):  # step 5: the plain mean
+    scale = 1.0 / (UNIT * float(open.samples) * float(max(open.reports, 1)))
+    for e in range(open.survivors):
+        open.score[e] = open.total[e] * scale
+    equally_deep(open, p, t - 1)
+
+
+@node
+def equally_deep(open, p, epoch):
+    """What stands behind the scores when every report covers all samples so far."""
+    reports = float(max(open.reports, 1))
+    open.spread = 1.0 / (reports * max(open.samples, 1))
+    open.shallow = float(open.samples)
+    open.draws = epoch * (reports if p.alone else 1.0)
+
+
+@node
+def speak_decision(open, p, t, decision):  # steps 6 and 7; called at the start of epoch t
+    if t == 1:
+        open.survivors, open.target = p.arms, 1.0
+        for k in range(p.arms):
+            open.arm[k] = k
+    elif open.reports > 0:
+        eliminate(open, p, t - 1)
+        if (p.limit > 0 and t > p.limit) or open.samples > p.samples_most:
+            keep_best(open)
+    decision.samples = open.samples
+    if open.survivors > 1:
+        schedule(open, p, t)
+        decision.pulls = open.samples - decision.samples
+    else:
+        decision.pulls = p.horizon
+    decision.survivors = open.survivors
+    for e in range(open.survivors):
+        decision.arm[e] = open.arm[e]
+        open.total[e] = 0
+    open.reports = 0
+    return 3 + open.survivors
+
+
+@node
+def eliminate(open, p, epoch):
+    threshold = best_score(open) - 2.0 * radius(open, p, epoch)
+    kept = 0
+    for e in range(open.survivors):
+        if open.score[e] > threshold:
+            open.arm[kept], open.score[kept] = open.arm[e], open.score[e]
+            kept += 1
+    open.survivors = kept
+
+
+@node
+def best_score(open):
+    best = open.score[0]
+    for e in range(open.survivors):
+        best = max(best, open.score[e])
+    return best
+
+
+@node
+def keep_best(open):
+    best = best_score(open)
+    for e in range(open.survivors - 1, -1, -1):
+        if open.score[e] == best:
+            open.arm[0] = open.arm[e]
+    open.survivors = 1
+
+
+@node
+def schedule(open, p, t):
+    """S(r) = max{ceil(Sraw), S(r-1) + 1}, Sraw = max{8 L_I / (N d^2), 4 H_r / d}."""
+    if t == 1 or t > p.cycle:
+        open.target *= p.shrink
+    reports = float(p.averaged)
+    blur = noise_term(p, t, reports, t * (reports if p.alone else 1.0))
+    sampling = 8.0 * log_term(open.survivors, t, p) * p.width * p.width / (reports * open.target * open.target)
+    open.samples = max(int(ceil(max(sampling, 4.0 * blur / open.target))), open.samples + 1)
+
+
+@node
+def radius(open, p, epoch):
+    """C(r) = sqrt(L_I / (2 N S)) + H_r / S, widened where the average is robust."""
+    sampling = p.width * sqrt(0.5 * log_term(open.survivors, epoch, p) * open.spread)
+    plain = sampling + noise_term(p, epoch, float(open.reports), open.draws) / open.shallow
+    if p.shift == 0.0:
+        return p.inflate * plain
+    single = sqrt(0.25 * p.width * p.width / open.shallow + 2.0 * epoch * p.noise * p.noise / (open.shallow * open.shallow))
+    return p.inflate * plain + p.shift * single
+
+
+@node
+def log_term(arms, epoch, p):
+    """L = ln(8 |I| r^2 T)."""
+    return log(8.0 * arms * epoch * epoch * p.horizon)
+
+
+@node
+def noise_term(p, epoch, reports, draws):
+    """H_r: the accumulated noise of `draws` draws of scale b, over N, stays below it."""
+    if p.noise == 0.0:
+        return 0.0
+    L = log_term(p.arms, epoch, p)
+    if p.form == PRINTED:
+        return epoch * p.noise * sqrt(8.0 * L) / sqrt(reports)
+    if p.form == SUBEXP:
+        return p.noise * max(sqrt(draws), sqrt(L)) * sqrt(8.0 * L) / reports
+    return p.noise / reports * chernoff(L, draws)
+
+
+@node
+def chernoff(L, draws):
+    """min over 0 < u < 1 of (L - m ln(1 - u^2)) / u. At the minimum v = u^2 solves 2 m v / (1 - v) + m ln(1 - v) = L."""
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        v = 0.5 * (low + high)
+        if 2.0 * draws * v / (1.0 - v) + draws * log(1.0 - v) < L:
+            low = v
+        else:
+            high = v
+    v = 0.5 * (low + high)
+    return (L - draws * log(1.0 - v)) / sqrt(v)
+
+
+# --- a server that keeps every agent's last report ---------------------------------------------------
+
+
+def file_record(p):
+    return record(voices=int64, weight=float64, samples=int64, total=(int64, capacity(p.arms)))
+
+
+@node
+def hear_and_file(open, peer, p, t, report):
+    for e in range(open.survivors):
+        peer.total[open.arm[e]] = report.total[e]
+    peer.samples = open.samples
+    open.reports += 1
+
+
+@node
+def mean_of(peer, k):
+    return peer.total[k] / (UNIT * float(peer.samples))
+
+
+@node
+def weigh_components(open, peers, p, t):  # as printed for HDP: components count equally, whatever their size
+    for e in range(open.survivors):
+        open.score[e] = 0.0
+        for i in range(len(peers)):
+            if peers[i].samples == open.samples and open.reports > 0:
+                open.score[e] += peers[i].weight * mean_of(peers[i], open.arm[e])
+    equally_deep(open, p, t - 1)
+
+
+@node
+def weigh_memory(open, peers, p, t):
+    """All last reports, old and new; nothing is dropped before every agent has been heard once."""
+    heard, depth, open.shallow, open.draws = 0, 0.0, float(open.samples), 0.0
+    for i in range(len(peers)):
+        if peers[i].samples > 0:
+            heard += 1
+            depth += 1.0 / peers[i].samples
+            open.shallow = min(open.shallow, float(peers[i].samples))
+            open.draws += t - 1
+    open.reports = heard if heard == len(peers) else 0
+    open.spread = depth / (float(heard) * heard) if heard > 0 else 0.0
+    for e in range(open.survivors if open.reports > 0 else 0):
+        open.score[e] = 0.0
+        for i in range(len(peers)):
+            open.score[e] += mean_of(peers[i], open.arm[e]) / heard
+
+
+@node
+def weigh_robust(open, peers, p, t):
+    """Arm by arm the mean of the middle reports: `trim` of them are cut off at each end, or all but the median."""
+    fresh = np.empty(len(peers))
+    for e in range(open.survivors if open.reports > 0 else 0):
+        n = 0
+        for i in range(len(peers)):
+            if peers[i].samples == open.samples:
+                fresh[n] = mean_of(peers[i], open.arm[e])
+                n += 1
+        ordered = np.sort(fresh[:n])
+        cut = min(int(p.trim * n), (n - 1) // 2)
+        total = 0.0
+        for i in range(cut, n - cut):
+            total += ordered[i]
+        open.score[e] = total / (n - 2 * cut)
+    equally_deep(open, p, t - 1)
+
+
+# --- a trusted server that adds the noise itself ------------------------------------------------------
+
+
+def trusted_secret(p):
+    n = capacity(p.arms)
+    return record(total=(int64, n), before=(int64, n))
+
+
+@node
+def collect_report(secret, peer, p, t, report):
+    for e in range(report.said):
+        secret.total[e] += report.total[e]
+
+
+@node
+def trusted_release(secret, open, p, t, plan, out):
+    for e in range(open.survivors):
+        k = open.arm[e]
+        offer(out, k, secret.total[e] - secret.before[k], p.reach, 1.0 / p.noise, 0, open.covered + 1, open.samples)
+        secret.before[k] = secret.total[e]
+        secret.total[e] = 0
+
+
+@node
+def trusted_publish(open, p, t, plan, out):
+    for e in range(out.entries):
+        open.history[out.arm[e]] += out.value[e]
+        open.total[e] = open.history[out.arm[e]]
+    open.reports, open.covered = p.averaged, open.samples
+
+
+CLIENT = Algorithm(
+    "elimination_client", client_secret, client_open, report_record, hears=decision_record, choose=choose, idle=idle,
+    observe=observe, release=release, publish=publish, speak=speak_report, hear=hear_decision,
+)
+SERVER = Algorithm(
+    "elimination_server", open=server_open, message=decision_record, peer=desk_record, hears=report_record,
+    speak=speak_decision, hear=hear_report, weigh=weigh_all,
+)
+FILING = SERVER._replace(peer=file_record, hear=hear_and_file)
+TRUSTED = SERVER._replace(secret=trusted_secret, collect=collect_report, release=trusted_release, publish=trusted_publish)
+
+
+# --- what a study may set, and what it means ----------------------------------------------------------
+
+
+class Common(Options):
+    mode: Literal["private", "paper"] = "private"
+    epsilon: float = Field(1.0, gt=0, description="inf: no privacy")
+    rounds: int | None = Field(None, ge=1)
+    gap: Literal["true"] | float | None = Field(None, gt=0, lt=1)
+    noise: Literal["paper", "local", "none"] | None = None
+    radius: Literal["printed", "subexp", "chernoff"] | None = None
+
+
+class Pooled(Common):
+    aggregation: Literal["mean", "median", "trimmed"] = "mean"
+    liars_assumed: float = Field(0.0, ge=0, lt=0.5)
+
+
+class Central(Pooled):
+    noise: Literal["paper", "local", "secagg", "central", "none"] | None = None
+    participation: float = Field(1.0, gt=0, le=1)
+    rotation: bool = False
+
+
+class Hybrid(Common):
+    weighting: Literal["agents", "components"] = "agents"
+
+
+def build(structure, o, s: Setting) -> Method:
+    """`o` are the options of one of the classes above; what a class lacks takes its default."""
+    get = lambda name, default: getattr(o, name, default)  # noqa: E731
+    team = 1 if structure == "alone" else s.agents
+    reporters = max(1, ceil(get("participation", 1.0) * team - 1e-9))
+    rotate = get("rotation", False) and reporters < team
+    noise = "none" if o.epsilon == inf else o.noise or ("paper" if o.mode == "paper" else "local")
+    form = o.radius or ("printed" if o.mode == "paper" else "chernoff")
+    aggregation, liars, weighting = get("aggregation", "mean"), get("liars_assumed", 0.0), get("weighting", "agents")
+    check(noise, form, aggregation, liars, rotate, reporters < team, o)
+
+    averaged, cycle = (team, ceil(team / reporters)) if rotate else (reporters, 1)
+    price = {"none": inf, "paper": averaged * o.epsilon, "central": inf}.get(noise, o.epsilon)
+    gap = s.gap if o.gap == "true" else o.gap or min(0.5, sqrt(s.arms * log(s.arms * s.horizon) / (team * s.horizon)))
+    if o.rounds is not None and o.rounds < cycle:
+        raise UsageError(f"rounds must be a whole number >= {cycle} (one turn of all agents), got {o.rounds}")
+    reach = s.high - s.low if s.high - s.low < inf else 1.0
+    scale = {"none": 0.0, "central": reach / o.epsilon}.get(noise, reach / price)
+    p = Params(
+        s.agents, s.arms, s.horizon, averaged, cycle,
+        0.5 if o.rounds is None else gap ** (1.0 / (o.rounds - cycle + 1)), o.rounds or 0, price, scale,
+        int(noise in ("paper", "local")), team, {"printed": PRINTED, "subexp": SUBEXP, "chernoff": CHERNOFF}[form],
+        reach, 2.0 * s.proxy,
+        {"mean": 1.0, "median": sqrt(pi / 2.0), "trimmed": 1.0 / (1.0 - 2.0 * liars)}[aggregation],
+        NormalDist().inv_cdf(0.5 / (1.0 - liars)), {"mean": 0.0, "median": 0.5, "trimmed": liars}[aggregation],
+        2**62 // (2 * UNIT * s.agents),
+    )
+    server, weights = SERVER, ()
+    if weighting == "components":
+        sizes = s.components or (s.agents,)
+        weights = tuple(1.0 / (len(sizes) * size) for size in sizes for _ in range(size))
+        server = FILING._replace(weigh=weigh_components)
+    elif rotate or aggregation != "mean":
+        server = FILING._replace(weigh=weigh_memory if rotate else weigh_robust)
+    elif noise == "central":
+        server = TRUSTED
+    return Method(
+        CLIENT._replace(mechanism="shares" if noise == "secagg" else "laplace"), p, claim(noise, o.epsilon, averaged, s), server,
+        structure, reporters, rotate, server is SERVER and structure == "server" and reporters == team, weights,
+        tuple(warnings(noise, form, p, s, aggregation, weighting, rotate, reporters < team)),
+    )
+
+
+def check(noise, form, aggregation, liars, rotate, partial, o):
+    """Combinations that have no meaning."""
+    if noise in ("secagg", "central"):
+        if form == "printed":
+            raise UsageError(f"radius must be subexp or chernoff with noise = {noise!r}, got 'printed'")
+        if partial:
+            raise UsageError(f"participation must be 1 with noise = {noise!r}, got {o.participation}")
+        if aggregation != "mean":
+            raise UsageError(f"aggregation must be mean with noise = {noise!r} (nobody sees single reports), got {aggregation!r}")
+    if aggregation == "mean" and liars > 0:
+        raise UsageError(f"liars_assumed must be 0 with aggregation = 'mean' (one liar moves a mean anywhere), got {liars}")
+    if aggregation == "trimmed" and liars == 0:
+        raise UsageError("liars_assumed must be a number > 0 and < 0.5 with aggregation = 'trimmed', got 0")
+    if aggregation != "mean" and partial:
+        raise UsageError(f"participation must be 1 with aggregation = {aggregation!r}, got {o.participation}")
+    if o.gap is not None and o.rounds is None:
+        raise UsageError(f"gap is used only together with rounds, got gap = {o.gap!r} without rounds")
+
+
+def claim(noise, epsilon, averaged, s: Setting) -> Claim:
+    """What is said about privacy, in words for someone who has to sign."""
+    everyone = "anyone who sees every message, count, arm and time of all agents"
+    void = "" if s.high - s.low < inf else "rewards are not bounded, so the noise is a level, not a guarantee"
+    if noise == "none":
+        return Claim(inf, everyone, "no noise is added")
+    if noise == "paper":
+        scale, caught = 1.0 / (averaged * epsilon), 100.0 * -np.expm1(-0.5 * averaged * epsilon)
+        note = (
+            f"as printed, the noise is divided by the number of reporting agents: each reward loses {averaged} x {epsilon:g} = "
+            f"{averaged * epsilon:g}, not {epsilon:g}. The noise on a sum of 0/1 rewards has scale {scale:.3g}, so whoever sees a "
+            f"message reads the exact sum by rounding with probability {caught:.4g} %. More agents make it weaker, and secure "
+            "aggregation does not restore the stated value"
+        )
+        return Claim(epsilon, everyone, note, void=void)
+    if noise == "secagg":
+        note = "holds only if reports are added up by secure aggregation; a single report is protected by a share of the noise only"
+        return Claim(epsilon, "anyone who sees the sum of all reports, every arm and time, but no single report", note, void=void)
+    if noise == "central":
+        note = "the server is trusted: it receives raw sums and adds the noise"
+        return Claim(epsilon, "anyone but the server, who sees its decisions, every arm and time, but no report", note,
+                     booked_by="server", void=void)
+    return Claim(epsilon, everyone, "each reward enters one noised sum, once", void=void)
+
+
+def warnings(noise, form, p, s: Setting, aggregation, weighting, rotate, partial):
+    if partial and not rotate and not s.homogeneous:
+        yield (
+            "participation < 1 is sound for homogeneous rewards only: the mean of those drawn differs from the mean of all by "
+            "an amount the radius does not cover; set rotation = true"
+        )
+    if weighting == "components":
+        yield "weighting = 'components' is for comparison only: no radius is valid for unequal weights"
+    if form == "printed" and noise == "paper" and log(8.0 * s.arms * s.horizon) >= p.averaged:
+        yield f"the printed radius needs ln(8 K r^2 T) < N = {p.averaged} to be a valid bound; radius = 'chernoff' always is one"
+    if aggregation != "mean" and not s.homogeneous:
+        yield f"aggregation = {aggregation!r} estimates the middle of the agents' means, which differs from their mean"
+    if s.high - s.low == inf:
+        yield "rewards are unbounded: no finite noise is a guarantee; give problem.clip = [low, high]"
+
+
+def entry(name, structure, summary, options, *examples):
+    return Entry(name, summary, options, lambda o, s: build(structure, o, s), ({}, {"mode": "paper"}, {"epsilon": inf}, *examples))
+
+
+ENTRIES = (
+    entry("cdp-mab", "server", "elimination in epochs around a server", Central,
+          {"participation": 0.5}, {"participation": 0.4, "rotation": True}, {"rounds": 3, "gap": 0.1}, {"noise": "central"},
+          {"noise": "secagg", "radius": "subexp"}, {"aggregation": "median", "liars_assumed": 0.2},
+          {"aggregation": "trimmed", "liars_assumed": 0.2}),
+    entry("ddp-mab", "synchronise", "the same without a server: all reports reach all agents", Pooled, {"rounds": 4}),
+    entry("hdp-mab", "hybrid", "components collect at sinks, sinks report to a server", Hybrid, {"weighting": "components"}),
+    entry("single-mab", "alone", "every agent alone, for comparison", Common),
+)

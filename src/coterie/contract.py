@@ -1,0 +1,240 @@
+"""The contract between an algorithm and the engines: what a node may do, and what each part of it may see.
+
+An algorithm is a set of small functions (hooks) on flat records. The same functions run interpreted, compiled inside a
+simulation loop, and one event at a time in a deployed agent; the three end in the same bytes.
+
+    secret   raw reward sums. Written by `observe` and `collect`, read by `release` (and by a declared `peek`, `overhear`).
+    open     all that was released or received. Every visible act is a function of it.
+    peer     what a node knows and remembers of one sender (open).
+    plan     the pulls a node has committed to: entries (arm, pulls), taking `rounds` rounds.
+    out      numbers on their way through the door; an entry says what it covers and what it costs.
+    message  what travels between nodes (a function of open).
+    card     what the two ends of a drawn edge show each other (a function of open).
+    p        parameters: a NamedTuple of numbers, the same for all nodes.
+    t        the number of the turn: a round among peers, an epoch around a server.
+
+Three rules carry the privacy argument. No hook receives another node's record. No hook that acts visibly receives the secret,
+so acts are post-processing by signature. What leaves the secret is an `offer`, and the door derives the noise from the
+sensitivity and the price, so less noise cannot be had without paying more.
+
+Each function below is the default of a hook: it does nothing, and its docstring is the contract.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from numpy import dtype, float64, int64
+from pydantic import BaseModel, ConfigDict
+
+from coterie.kernel import capacity, node, record
+
+
+@node
+def choose(open, p, t, die, plan):
+    """Decide: order(plan, arm, pulls), once or more. May draw uniform(die, 0), uniform(die, 1), ..."""
+
+
+@node
+def peek(secret, open, p, t, die, plan):
+    """In place of choose, but reads the secret. Needs a written caveat; no adversary may see the choices."""
+
+
+@node
+def idle(open, p, t, die):
+    """The arm to play while rewards or messages are under way. These pulls are not learned from. -1: the plan's first."""
+    return -1
+
+
+@node
+def observe(secret, p, t, arm, pulls, total):
+    """`pulls` rewards of `arm` sum to `total` on the integer grid. Order and batching must not matter."""
+
+
+@node
+def release(secret, open, p, t, plan, out):
+    """Fill entries of `out` by offer(...) with exact statistics, and clear what was handed out. Must not write `open`."""
+
+
+@node
+def publish(open, p, t, plan, out):
+    """The entries came back noised: take them into the open state. Called every turn."""
+
+
+@node
+def speak(open, p, t, message):
+    """Fill the message; return how many of its 64-bit words are said (0: silence). The rest is neither sent nor read."""
+    return 0
+
+
+@node
+def hear(open, peer, p, t, message):
+    """A message arrived."""
+
+
+@node
+def overhear(secret, open, peer, p, t, message):
+    """In place of hear, but reads the secret. Needs a written caveat, as peek does."""
+
+
+@node
+def collect(secret, peer, p, t, message):
+    """In place of hear, for a trusted aggregator: what arrives is raw and goes into its secret, and nowhere else."""
+
+
+@node
+def weigh(open, peers, p, t):
+    """Look at all senders at once (a median, votes), just before deciding or speaking."""
+
+
+@node
+def greet(open, p, t, card):
+    """What a node shows to the other end of a drawn edge: its state at the end of the last round."""
+
+
+@node
+def meet(open, p, t, mine, theirs):
+    """Both ends of a drawn edge act on the two cards, atomically, after their turns."""
+
+
+@node
+def order(plan, arm, pulls):
+    """Commit to `pulls` pulls of `arm`. A plan goes round its entries in the order they were made."""
+    plan.arm[plan.entries] = arm
+    plan.pulls[plan.entries] = pulls
+    plan.entries += 1
+
+
+@node
+def offer(out, arm, value, sensitivity, price, chain, first, last):
+    """Offer `value` to the door.
+
+    sensitivity  how far one covered reward can move it, in rewards
+    price        what to spend: epsilon (Laplace) or mu (Gauss); inf: no noise, and the ledger says so
+    first, last  the rewards it covers, on a clock of the arm's own (pulls or rounds)
+    chain        entries of one (arm, chain) should cover disjoint stretches; where they overlap, costs add
+    """
+    e = out.entries
+    out.arm[e] = arm
+    out.value[e] = value
+    out.sensitivity[e] = sensitivity
+    out.price[e] = price
+    out.chain[e] = chain
+    out.first[e] = first
+    out.last[e] = last
+    out.entries += 1
+
+
+def plan_record(p: Any) -> dtype:
+    """`total` (rewards drawn for an entry) and `lap` (regret of one pull of each entry before) are the engine's."""
+    n = capacity(p.arms)
+    slots = {"arm": (int64, n), "pulls": (int64, n), "total": (int64, n), "lap": (float64, n + 4)}
+    return record(entries=int64, rounds=int64, **slots)
+
+
+def out_record(p: Any, width: int = 1) -> dtype:
+    n = capacity(p.arms) * width
+    return record(
+        entries=int64,
+        arm=(int64, n),
+        value=(int64, n),
+        sensitivity=(float64, n),
+        price=(float64, n),
+        chain=(int64, n),
+        first=(int64, n),
+        last=(int64, n),
+    )
+
+
+def nothing(p: Any) -> dtype:
+    """The record of a role that keeps none."""
+    return record(unused=int64)
+
+
+class Algorithm(NamedTuple):
+    """One role: its record types and its hooks. Variants are made by `_replace`."""
+
+    name: str
+    secret: Callable[[Any], dtype] = nothing
+    open: Callable[[Any], dtype] = nothing
+    message: Callable[[Any], dtype] = nothing
+    peer: Callable[[Any], dtype] = nothing
+    card: Callable[[Any], dtype] = nothing
+    hears: Callable[[Any], dtype] | None = None  # what it receives, if not its own kind of message
+    choose: Callable = choose
+    idle: Callable = idle
+    observe: Callable = observe
+    release: Callable = release
+    publish: Callable = publish
+    speak: Callable = speak
+    hear: Callable = hear
+    greet: Callable = greet
+    meet: Callable = meet
+    peek: Callable | None = None
+    overhear: Callable | None = None
+    collect: Callable | None = None
+    weigh: Callable | None = None
+    mechanism: str = "laplace"  # which noise the door adds: one of privacy.door.NOISES
+    chains: Callable[[Any], int] = lambda p: 1
+    width: int = 1  # numbers per arm that may pass the door in one turn
+    first_round: int = 1  # 0: one free round of start-up pulls
+    caveat: str = ""  # why a hook may read the secret; required with `peek` and `overhear`
+
+
+HOOKS = ("choose", "idle", "observe", "release", "publish", "speak", "hear", "greet", "meet")
+SWITCHES = ("peek", "overhear", "collect", "weigh")  # hooks that replace or precede another one where they are given
+
+
+class Options(BaseModel):
+    """The base of an algorithm's options: no coercion, no unknown keys, no change after checking."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+
+class Setting(NamedTuple):
+    """The public facts of a study that an algorithm may build its parameters from."""
+
+    agents: int
+    arms: int
+    horizon: int
+    homogeneous: bool = True
+    gap: float = 0.0  # the true smallest gap, for experiments that hand it to the algorithm
+    low: float = 0.0  # rewards are guaranteed to lie in low .. high; infinite without clipping
+    high: float = 1.0
+    proxy: float = 0.5  # sub-Gaussian standard deviation of one reward: half the range, or sigma
+    components: tuple[int, ...] = ()  # sizes of the parts of the network, in order of their agents
+
+
+class Claim(NamedTuple):
+    """What a method says about its privacy. What really holds is read from the ledger."""
+
+    epsilon: float  # inf: none is claimed
+    adversary: str
+    note: str = ""
+    delta: float = 0.0
+    booked_by: str = "agents"  # whose ledger bounds the loss: "agents" or "server"
+    void: str = ""  # why no finite loss holds, whatever the ledger says
+
+
+class Method(NamedTuple):
+    """An algorithm made ready for one setting: what `build` of an algorithm file returns."""
+
+    node: Algorithm
+    p: Any
+    claim: Claim
+    server: Algorithm | None = None
+    structure: str = "peers"  # peers | server | synchronise | hybrid | alone
+    reporters: int = 0  # how many agents report in an epoch; 0: all
+    rotate: bool = False  # those who report take turns in a fixed random order; else drawn afresh each epoch
+    folds: bool = False  # all agents may share one record (see engines.star)
+    weights: tuple[float, ...] = ()  # of the agents' reports, where the server weighs them
+    warnings: tuple[str, ...] = ()
+
+
+class Entry(NamedTuple):
+    """What an algorithm file exports for each name: `ENTRIES = (Entry(...), ...)`."""
+
+    name: str
+    summary: str
+    options: type[Options]  # the keys a study may set, with ranges and defaults
+    build: Callable[[Any, Setting], Method]
+    examples: tuple[dict[str, Any], ...] = ({},)  # option sets that between them reach every hook: the batteries run them

@@ -1,0 +1,116 @@
+"""Specialise an engine for an algorithm: write it down as an ordinary module, then import it.
+
+A module on disk (and not a closure) is what the compiler can cache. Its name holds a hash of all sources it inlines, because
+the compiler's own cache does not look into imported files. Lines of the engine that end in `# bound` are replaced by imports
+of the algorithm's own hooks; absent hooks are the empty defaults and vanish in the compiler.
+"""
+
+import functools
+import hashlib
+import importlib.util
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from numba import njit
+
+import coterie.kernel
+import coterie.privacy
+import coterie.problem
+from coterie import contract
+from coterie.contract import HOOKS, SWITCHES, Algorithm
+from coterie.engines import turn
+from coterie.kernel import OPTIONS
+from coterie.privacy.door import NOISES
+
+
+def bind(
+    engine: ModuleType,
+    node: Algorithm,
+    problem: ModuleType,
+    server: Algorithm | None = None,
+    folded: bool = False,
+    compiled: bool = True,
+) -> Callable[..., Any]:
+    """The engine's `run` with the algorithm's hooks in place of the do-nothing ones."""
+    for role in (node, server):
+        if role and (role.peek or role.overhear) and not role.caveat:
+            raise ValueError(f"the caveat of {role.name} must say why it may read the secret, got ''")
+    roles = {"": node, "server_": server or Algorithm("no_server")}
+    hooks = {prefix + name: hook for prefix, role in roles.items() for name, hook in _hooks(role).items()}
+    text = _specialise(engine, hooks, roles, problem, folded)
+    module = _module(engine.__name__.rpartition(".")[2], node.name, text, tuple(h.__module__ for h in hooks.values()))
+    return _compile(module) if compiled else module.run
+
+
+def _hooks(role: Algorithm) -> dict[str, Callable]:
+    table = {name: getattr(role, name) for name in HOOKS}
+    table |= {name: getattr(role, name) or getattr(contract, name) for name in SWITCHES}
+    return table | {"add_noise": NOISES[role.mechanism]}
+
+
+def _specialise(engine: ModuleType, hooks: dict, roles: dict, problem: ModuleType, folded: bool) -> str:
+    lines = [f'"""Generated from {engine.__name__} for {roles[""].name}."""']
+    lines += [f"from {hook.__module__} import {hook.__name__} as {name}" for name, hook in hooks.items()]
+    lines += [f"from {problem.__name__} import draw, lay_out, regret, regret_until", f"FOLDED = {folded}"]
+    for prefix, role in roles.items():
+        lines += [f"{prefix.upper()}{name.upper()}S = {getattr(role, name) is not None}" for name in SWITCHES]
+    for module in (turn, engine):
+        lines += [line for line in _source(module.__name__).splitlines() if not line.endswith("# bound")]
+    return "\n".join(lines) + "\n"
+
+
+def _module(engine: str, algorithm: str, text: str, hook_modules: tuple[str, ...]) -> ModuleType:
+    own = (_source(name) for name in sorted(set(hook_modules)))
+    digest = hashlib.sha256("\0".join([text, repr(OPTIONS), _foundation(), *own]).encode()).hexdigest()[:16]
+    name = f"coterie_{engine}_{algorithm}_{digest}"
+    if name not in sys.modules:
+        path = _cache() / f"{name}.py"
+        if not path.exists():
+            scratch = path.with_suffix(f".{os.getpid()}")
+            scratch.write_text(text)
+            scratch.rename(path)
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec and spec.loader
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        sys.modules[name] = module
+    return sys.modules[name]
+
+
+@functools.cache
+def _compile(module: ModuleType) -> Callable[..., Any]:
+    """Without the interpreter's lock: workers are threads."""
+    return njit(cache=True, nogil=True, **OPTIONS)(module.run)
+
+
+@functools.cache
+def _foundation() -> str:
+    """All our own sources that may be inlined into an engine."""
+    folders = [Path(package.__path__[0]) for package in (coterie.kernel, coterie.privacy, coterie.problem)]
+    files = [Path(contract.__file__)] + [file for folder in folders for file in sorted(folder.glob("*.py"))]
+    return "\0".join(file.read_text() for file in files)
+
+
+def _source(module: str) -> str:
+    file = sys.modules[module].__file__
+    assert file
+    return Path(file).read_text()
+
+
+@functools.cache
+def _cache() -> Path:
+    """$COTERIE_CACHE, or the user's cache folder, or a temporary one where that cannot be written."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = Path(os.environ.get("COTERIE_CACHE") or Path(home) / "coterie")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f".{os.getpid()}").touch()
+        (folder / f".{os.getpid()}").unlink()
+    except OSError:
+        folder = Path(tempfile.mkdtemp(prefix="coterie-"))
+    return folder

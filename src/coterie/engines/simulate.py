@@ -1,0 +1,123 @@
+"""A simulated run: lay out its memory, hand it to the engine, read the results off."""
+
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy import int64
+
+from coterie.contract import Algorithm, Method, out_record, plan_record
+from coterie.engines import mesh, star
+from coterie.engines.bind import bind
+from coterie.errors import CoterieError
+from coterie.kernel import record, rows
+from coterie.privacy.ledger import ledger_record
+
+TALLY = record(rounds=int64, up_messages=int64, up_words=int64, down_messages=int64, down_words=int64, uneven=int64)
+
+
+class Links(NamedTuple):
+    """Who hears whom: agent i hears links first[i] .. first[i + 1], each a sender and a delay in rounds."""
+
+    first: np.ndarray
+    sender: np.ndarray
+    delay: np.ndarray
+    edges: np.ndarray  # undirected, for meetings
+    meetings: int = 0  # edges drawn for a meeting in each round
+
+
+class Run(NamedTuple):
+    """What is left of a batch of replications. A folded run has one row for all agents."""
+
+    curves: np.ndarray  # [replication, mark]: regret summed over agents
+    totals: np.ndarray  # [replication, agent]: regret at the horizon
+    finals: np.ndarray  # [replication, agent]: the arm played last
+    tallies: np.ndarray  # [replication] of TALLY
+    secrets: np.ndarray  # [replication, agent], and so on
+    opens: np.ndarray
+    ledgers: np.ndarray
+    servers: np.ndarray | None = None  # [replication, team]
+    server_ledgers: np.ndarray | None = None
+
+
+class StarMemory(NamedTuple):
+    secrets: np.ndarray
+    opens: np.ndarray
+    peers: np.ndarray
+    ledgers: np.ndarray
+    desks: np.ndarray
+    totals: np.ndarray
+    finals: np.ndarray
+    invited: np.ndarray
+    curves: np.ndarray
+    tallies: np.ndarray
+    plans: np.ndarray
+    outs: np.ndarray
+    reports: np.ndarray
+    decisions: np.ndarray
+    server_secrets: np.ndarray
+    servers: np.ndarray
+    server_ledgers: np.ndarray
+    server_outs: np.ndarray
+
+
+def desk_facts(method: Method, agents: int, folded: bool) -> dict[str, Any]:
+    """What a server knows of each sender beforehand: for how many agents it speaks, and with what weight."""
+    facts: dict[str, Any] = {"voices": agents if folded else 1}
+    return facts | ({"weight": np.array(method.weights)} if method.weights else {})
+
+
+def simulate_star(
+    method: Method,
+    problem: ModuleType,
+    worlds: np.ndarray,
+    agents: int,
+    horizon: int,
+    marks: np.ndarray,
+    *,
+    seed: int = 0,
+    first: int = 0,
+    replications: int = 1,
+    delay: int = 0,
+    folded: bool = False,
+    compiled: bool = True,
+) -> Run:
+    """Clients around a server, or (structure "alone") every client with a server of its own."""
+    node, server, p, R = method.node, method.server, method.p, replications
+    assert server is not None
+    size = 1 if method.structure == "alone" else agents
+    places, teams = 1 if folded else agents, agents // size
+    made = lambda shape, kind: rows(shape, kind, compiled)  # noqa: E731
+    m = StarMemory(
+        secrets=made((R, places), node.secret(p)),
+        opens=made((R, places), node.open(p)),
+        peers=made((R, places), node.peer(p)),
+        ledgers=made((R, places), _ledger(node, p)),
+        desks=made((R, places), server.peer(p)),
+        totals=np.zeros((R, places)),
+        finals=np.zeros((R, places), int64),
+        invited=np.tile(np.arange(places), (R, 1)),
+        curves=np.zeros((R, len(marks))),
+        tallies=made(R, TALLY),
+        plans=made(R, plan_record(p)),
+        outs=made(R, out_record(p, node.width)),
+        reports=made(R, node.message(p)),
+        decisions=made(R, server.message(p)),
+        server_secrets=made((R, teams), server.secret(p)),
+        servers=made((R, teams), server.open(p)),
+        server_ledgers=made((R, teams), _ledger(server, p)),
+        server_outs=made(R, out_record(p, server.width)),
+    )
+    for field, values in desk_facts(method, agents, folded).items():
+        if field in (m.desks.dtype.names or ()):
+            m.desks[field] = values
+    run = bind(star, node, problem, server, folded, compiled)
+    worlds = worlds if compiled else worlds.view(np.recarray)
+    run(p, seed, first, horizon, size, min(method.reporters or size, size), method.rotate, delay, marks, worlds, m)
+    if m.tallies["uneven"].any():
+        raise CoterieError(f"plans of {node.name} must take equally many rounds for all clients and pulls of all arms")
+    return Run(m.curves, m.totals, m.finals, m.tallies, m.secrets, m.opens, m.ledgers, m.servers, m.server_ledgers)
+
+
+def _ledger(role: Algorithm, p: Any) -> np.dtype:
+    return ledger_record(p.arms, role.chains(p))

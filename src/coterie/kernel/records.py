@@ -1,0 +1,48 @@
+"""Records: flat memory with named fields, the same bytes in a simulation, on disk and on a wire."""
+
+from typing import Any
+
+import numpy as np
+
+UNIT = 1 << 16  # a reward of 1.0 on the integer grid of everything an agent accumulates or releases
+
+
+def record(**fields: Any) -> np.dtype:
+    """A record type. A field is `int64` or `float64`, or `(type, shape)`: no padding, so bytes have one meaning.
+
+    Scalars come first. A scalar between two arrays would make their distance odd, and then the compiler refuses vectors;
+    and a message that is cut after its first words (see `speak`) keeps its scalars.
+
+    >>> record(total=(np.int64, 4), count=np.int64).names
+    ('count', 'total')
+    """
+    scalars = [(name, kind) for name, kind in fields.items() if not isinstance(kind, tuple)]
+    arrays = [(name, *kind) for name, kind in fields.items() if isinstance(kind, tuple)]
+    hidden = [name for name in fields if hasattr(np.void, name)]
+    if hidden:
+        raise ValueError(f"field {hidden[0]!r} of a record must have another name: numpy hides it behind a method")
+    dtype = np.dtype(scalars + arrays)
+    odd = [name for name in dtype.names or () if dtype[name].base not in (np.int64, np.float64)]
+    if odd:
+        raise ValueError(f"field {odd[0]!r} of a record must be int64 or float64, got {dtype[odd[0]].base}")
+    return dtype
+
+
+def capacity(count: int) -> int:
+    """Slots to reserve for `count` things. Shapes are types to the compiler, so few of them are wanted.
+
+    >>> [capacity(n) for n in (1, 5, 32, 33, 100)]
+    [4, 8, 32, 64, 128]
+    """
+    return (int(count) + 3) // 4 * 4 if count <= 32 else 1 << (int(count) - 1).bit_length()
+
+
+def rows(shape: int | tuple[int, ...], kind: np.dtype, compiled: bool) -> np.ndarray:
+    """Zeroed records; interpreted code reaches their fields as attributes, compiled code always does."""
+    array = np.zeros(shape, kind)
+    return array if compiled else array.view(np.recarray)
+
+
+def one(kind: np.dtype) -> Any:
+    """A single zeroed record for interpreted code."""
+    return np.zeros(1, kind).view(np.recarray)[0]

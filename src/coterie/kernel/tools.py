@@ -1,0 +1,56 @@
+"""Small functions that hooks and engines share."""
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from coterie.kernel.compiling import inline, node
+
+_U = np.uint64
+_ONE, _ROOT = _U(0x3FF0000000000000), _U(0x3FE6A09E667F3BCD)  # the bits of 1.0 and of sqrt(1/2)
+
+
+@inline
+def argmax(values, count):
+    """First index of the largest of the first `count`."""
+    best, top = 0, values[0]
+    for k in range(1, count):
+        if values[k] > top:
+            best, top = k, values[k]
+    return best
+
+
+@node
+def wrap(position, size):
+    """Into 0 .. size - 1, for a position below 2 * size (a division would be the dearest line of the loop)."""
+    return position if position < size else position - size
+
+
+@intrinsic
+def _ones(context, x):
+    def generate(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), generate
+
+
+@inline
+def ones(word):
+    """Number of set bits of a word of 64."""
+    return _ones(word)
+
+
+@inline
+def quick_log(x):
+    """Natural logarithm of a positive normal number to within 1e-14, without a call: loops over it can use vectors.
+
+    x = 2^k m with m between sqrt(1/2) and sqrt(2); log m = 2 artanh(f), f = (m - 1) / (m + 1), by its series.
+    """
+    bits = np.float64(x).view(np.uint64)
+    k = (bits - _ROOT + _ONE) >> _U(52)  # plus 1023
+    m = np.uint64(bits - (k << _U(52)) + _ONE).view(np.float64)
+    exponent = np.uint64(k | _U(0x4330000000000000)).view(np.float64) - 4503599627371519.0  # k as a float, without conversion
+    f = (m - 1.0) / (m + 1.0)
+    s = f * f
+    series = 1 / 9 + s * (1 / 11 + s * (1 / 13 + s * (1 / 15 + s * (1 / 17))))
+    return exponent * 0.6931471805599453 + 2.0 * f * (1.0 + s * (1 / 3 + s * (1 / 5 + s * (1 / 7 + s * series))))

@@ -1,0 +1,112 @@
+"""How many hops apart two agents are, by breadth-first search from every agent.
+
+A search grows a frontier, the agents reached in the last step, in one of two directions. Pushing looks at all links
+of the frontier. Pulling looks at the links of every agent not yet reached, up to its first neighbour in the frontier;
+once the frontier is large that neighbour comes early. Taking the cheaper direction in each step keeps a search near
+O(nodes) on dense graphs, where pushing alone would look at every edge (Beamer, Asanovic & Patterson, 2012).
+
+Searches stay inside one component: agents of other components are never looked at.
+"""
+
+import numpy as np
+from numba import njit
+
+from coterie.network.graphs import Graph, parts, require_connected
+
+
+def distances(graph: Graph) -> np.ndarray:
+    """Hop distances [nodes, nodes], int32; -1 between agents of different components."""
+    hops = np.full((graph.nodes, graph.nodes), -1, dtype=np.int32)
+    for part in parts(graph):
+        _search_each(graph.first, graph.neighbour, np.array(part), hops)
+    return hops
+
+
+def eccentricities(graph: Graph) -> np.ndarray:
+    """For every agent its largest hop distance inside its own component, int32 [nodes], in O(nodes) memory."""
+    farthest = np.zeros(graph.nodes, dtype=np.int32)
+    hops = np.full(graph.nodes, -1, dtype=np.int32)
+    for part in parts(graph):
+        _measure_each(graph.first, graph.neighbour, np.array(part), hops, farthest)
+    return farthest
+
+
+def diameter(graph: Graph) -> int:
+    """The largest hop distance of a connected graph."""
+    require_connected(graph)
+    return int(eccentricities(graph).max())
+
+
+def hops_to_nearest(graph: Graph, sources: np.ndarray) -> np.ndarray:
+    """For every agent the hops to the nearest of `sources`, int32 [nodes]; -1 where none can be reached."""
+    hops = np.full(graph.nodes, -1, dtype=np.int32)
+    queue = np.empty(graph.nodes, dtype=np.int64)
+    _search(graph.first, graph.neighbour, np.arange(graph.nodes), sources, hops, queue)
+    return hops
+
+
+@njit(cache=True)
+def _search_each(first, neighbour, members, hops):
+    queue = np.empty(len(members), dtype=np.int64)
+    for index in range(len(members)):
+        _search(first, neighbour, members, members[index : index + 1], hops[members[index]], queue)
+
+
+@njit(cache=True)
+def _measure_each(first, neighbour, members, hops, farthest):
+    queue = np.empty(len(members), dtype=np.int64)
+    for index in range(len(members)):
+        hops[members] = -1
+        farthest[members[index]] = _search(first, neighbour, members, members[index : index + 1], hops, queue)
+
+
+@njit(cache=True)
+def _search(first, neighbour, members, sources, hops, queue):
+    """Write the distances from `sources` to all `members` into `hops`, which holds -1 there; return the largest."""
+    links = 0
+    for member in members:
+        links += first[member + 1] - first[member]
+    for index in range(len(sources)):
+        queue[index] = sources[index]
+        hops[sources[index]] = 0
+    level, begin, end = 0, 0, len(sources)
+    while end < len(members):
+        frontier_links = 0
+        for node in queue[begin:end]:
+            frontier_links += first[node + 1] - first[node]
+        # A link leads into the frontier with probability frontier_links / links. Pulling therefore costs about
+        # len(members) + (len(members) - end) * links / frontier_links looks, pushing costs frontier_links.
+        if (len(members) - end) * links < frontier_links * (frontier_links - len(members)):
+            grown = _pull(first, neighbour, members, hops, queue, end, level + 1)
+        else:
+            grown = _push(first, neighbour, hops, queue, begin, end, level + 1)
+        if grown == end:
+            break
+        begin, end, level = end, grown, level + 1
+    return level
+
+
+@njit(cache=True)
+def _push(first, neighbour, hops, queue, begin, end, level):
+    for node in queue[begin:end]:
+        for link in range(first[node], first[node + 1]):
+            other = neighbour[link]
+            if hops[other] < 0:
+                hops[other] = level
+                queue[end] = other
+                end += 1
+    return end
+
+
+@njit(cache=True)
+def _pull(first, neighbour, members, hops, queue, end, level):
+    for node in members:
+        if hops[node] >= 0:
+            continue
+        for link in range(first[node], first[node + 1]):
+            if hops[neighbour[link]] == level - 1:
+                hops[node] = level
+                queue[end] = node
+                end += 1
+                break
+    return end

@@ -1,0 +1,54 @@
+"""The one way out of the secret: the cost is booked, then noise is added. Here and nowhere else.
+
+Values and noise are integers on the grid (UNIT per reward of 1.0). The noise follows from sensitivity and price alone; its
+kind is the algorithm's `mechanism`:
+
+    laplace  local noise of scale sensitivity / epsilon                     proof: laplace.md
+    shares   one of p.holders shares of such noise: only the sum of all reports is protected, the report is not
+    gauss    normal noise of standard deviation sensitivity / mu
+
+The noise of this module is keyed, for simulation. `exact.py` is what a deployed agent uses.
+"""
+
+from math import inf
+
+from coterie.kernel import UNIT, discrete_laplace, laplace_share, node, rounded_normal, side
+from coterie.kernel.samplers import WIDE, wide_laplace
+from coterie.privacy.ledger import book
+
+
+@node
+def book_all(out, ledger):
+    for e in range(out.entries):
+        book(ledger, out.arm[e], out.chain[e], out.first[e], out.last[e], out.price[e])
+
+
+@node
+def add_laplace(out, p, die):
+    wide = True
+    for e in range(out.entries):
+        wide &= UNIT * out.sensitivity[e] > WIDE * out.price[e]
+    if wide:  # the common case, and a loop without branches
+        for e in range(out.entries):
+            out.value[e] += wide_laplace(side(die, e), UNIT * out.sensitivity[e] / out.price[e])
+    else:
+        for e in range(out.entries):
+            if out.price[e] < inf:
+                out.value[e] += discrete_laplace(side(die, e), UNIT * out.sensitivity[e] / out.price[e])
+
+
+@node
+def add_shares(out, p, die):
+    for e in range(out.entries):
+        if out.price[e] < inf:
+            out.value[e] += laplace_share(side(die, e), UNIT * out.sensitivity[e] / out.price[e], p.holders)
+
+
+@node
+def add_gauss(out, p, die):
+    for e in range(out.entries):
+        if out.price[e] < inf:
+            out.value[e] += rounded_normal(side(die, e), UNIT * out.sensitivity[e] / out.price[e])
+
+
+NOISES = {"laplace": add_laplace, "shares": add_shares, "gauss": add_gauss}

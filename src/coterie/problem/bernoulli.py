@@ -1,0 +1,33 @@
+"""Rewards of 0 or 1."""
+
+import numpy as np
+from numpy import float64
+
+from coterie.kernel import UNIT, binomial, capacity, node, record, side, uniform
+from coterie.problem.linear import gaps, lay_out, regret, regret_until
+
+__all__ = ["draw", "lay_out", "regret", "regret_until", "world"]
+
+
+def world(means: np.ndarray, agents: int) -> np.ndarray:
+    """`means` is [agents, arms], or [1, arms] where all agents are alike: then one record serves them all."""
+    slots = capacity(means.shape[1])
+    worlds = np.zeros(len(means), record(means=(float64, slots), gaps=(float64, slots)))
+    worlds["means"][:, : means.shape[1]] = means
+    worlds["gaps"][:, : means.shape[1]] = gaps(means)
+    return worlds
+
+
+@node
+def draw(world, plan, die):
+    """One binomial number for any number of pulls. Keyed by arm: algorithms can be compared pairwise."""
+    single = True
+    for e in range(plan.entries):
+        single &= plan.pulls[e] == 1
+    if single:  # a loop without calls
+        for e in range(plan.entries):
+            plan.total[e] = UNIT if uniform(side(die, plan.arm[e]), 0) < world.means[plan.arm[e]] else 0
+    else:
+        for e in range(plan.entries):
+            k = plan.arm[e]
+            plan.total[e] = UNIT * binomial(side(die, k), plan.pulls[e], world.means[k])

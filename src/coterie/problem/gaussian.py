@@ -1,0 +1,50 @@
+"""Normal rewards. Clipped to [low, high] they have a bounded sensitivity; without clipping no noise makes them private.
+
+Regret is counted by the means as given, before clipping.
+"""
+
+from math import cos, floor, inf, log, pi, sqrt
+
+import numpy as np
+from numpy import float64
+
+from coterie.kernel import UNIT, capacity, node, record, rounded_normal, side, uniform
+from coterie.problem.linear import gaps, lay_out, regret, regret_until
+
+__all__ = ["draw", "lay_out", "regret", "regret_until", "world"]
+
+
+def world(means: np.ndarray, agents: int, sigma: float = 1.0, low: float = -inf, high: float = inf) -> np.ndarray:
+    """As for Bernoulli rewards, with a common standard deviation `sigma`."""
+    slots = capacity(means.shape[1])
+    fields = {"sigma": float64, "low": float64, "high": float64, "means": (float64, slots), "gaps": (float64, slots)}
+    worlds = np.zeros(len(means), record(**fields))
+    worlds["means"][:, : means.shape[1]] = means
+    worlds["gaps"][:, : means.shape[1]] = gaps(means)
+    worlds["sigma"], worlds["low"], worlds["high"] = sigma, low, high
+    return worlds
+
+
+@node
+def draw(world, plan, die):
+    for e in range(plan.entries):
+        k = plan.arm[e]
+        if world.low == -inf and world.high == inf:
+            plan.total[e] = _sum(side(die, k), world.means[k], world.sigma, plan.pulls[e])
+        else:
+            plan.total[e] = _clipped_sum(side(die, k), world.means[k], world.sigma, world.low, world.high, plan.pulls[e])
+
+
+@node
+def _sum(die, mean, sigma, pulls):
+    """A sum of normal rewards is normal."""
+    return int(floor(UNIT * mean * pulls + 0.5)) + rounded_normal(die, UNIT * sigma * sqrt(float(pulls)))
+
+
+@node
+def _clipped_sum(die, mean, sigma, low, high, pulls):
+    total = 0
+    for n in range(pulls):
+        z = sqrt(-2.0 * log(1.0 - uniform(die, 2 * n))) * cos(2.0 * pi * uniform(die, 2 * n + 1))
+        total += int(floor(UNIT * min(max(mean + sigma * z, low), high) + 0.5))
+    return total

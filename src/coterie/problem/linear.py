@@ -1,0 +1,34 @@
+"""Regret of problems whose loss is a sum over pulls: each pull of an arm costs its gap to the best arm."""
+
+import numpy as np
+
+from coterie.kernel import node
+
+
+def gaps(means: np.ndarray) -> np.ndarray:
+    """Pseudo-regret is counted against the mean over all agents, for every agent alike."""
+    overall = means.mean(axis=0)
+    return overall.max() - overall
+
+
+@node
+def lay_out(world, plan):
+    """lap[e] = regret of one pull of each of the first e entries: a plan of several rounds goes round them in order."""
+    lap = 0.0
+    for e in range(plan.entries):
+        plan.lap[e] = lap
+        lap += world.gaps[plan.arm[e]]
+    plan.lap[plan.entries] = lap
+
+
+@node
+def regret(world, plan):
+    total = 0.0
+    for e in range(plan.entries):
+        total += world.gaps[plan.arm[e]] * plan.pulls[e]
+    return total
+
+
+@node
+def regret_until(world, plan, slots):
+    return (slots // plan.entries) * plan.lap[plan.entries] + plan.lap[slots % plan.entries]

@@ -1,0 +1,303 @@
+"""From a file, a name or a dict to a specification.
+
+A study is read, changed by the `--set` overrides and checked, and its sweeps are expanded into rows. All complaints are
+collected before one is reported: it is the first in the order of the file, whatever was checked first.
+What an algorithm takes is known to the registry of algorithms only, which the caller passes in as `find` and `names`.
+"""
+
+import hashlib
+import itertools
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from pydantic import BaseModel
+
+from coterie.errors import UsageError
+from coterie.studies.messages import (
+    Complaint,
+    KeyPath,
+    check,
+    first_of,
+    given,
+    nearest,
+    spell,
+    unfit_numbers,
+    unknown_key,
+)
+from coterie.studies.spec import AlgorithmTable, Row, Settings, Study, StudyFile
+
+
+class Entry(Protocol):
+    """What the registry tells of an algorithm. The options are a strict, frozen model that forbids unknown keys."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def options(self) -> type[BaseModel]: ...
+
+
+class Registry(NamedTuple):
+    """Where algorithms come from; a user's own file is looked for in `folder`."""
+
+    find: Callable[[str], Entry]
+    names: Callable[[], Sequence[str]]
+    folder: Path
+
+
+class Algorithm(NamedTuple):
+    """The algorithm a table names; see `Row` for `reference` and `content`."""
+
+    name: str
+    reference: str
+    options: type[BaseModel]
+    content: str | None = None
+
+
+class Document(NamedTuple):
+    """A study as it was written, but with tuples for lists. `place` is what messages call it."""
+
+    name: str
+    place: str
+    folder: Path
+    tree: dict[str, Any]
+
+
+def load(
+    source: str | Path | Mapping[str, Any],
+    sets: Sequence[str] = (),
+    *,
+    find: Callable[[str], Entry],
+    names: Callable[[], Sequence[str]],
+    builtin: Path,
+) -> Study:
+    """Read a study: the path of a TOML file, the name of one in the folder `builtin`, or a dict of the same shape."""
+    document = read(source, builtin)
+    tree, origins = document.tree, dict[KeyPath, str]()
+    for setting in sets:
+        tree, paths = override(tree, setting)
+        origins |= dict.fromkeys(paths, f"--set {setting}")
+    file, complaints = check(StudyFile, tree)
+    complaints = [*unfit_numbers(tree), *complaints]
+    rows = []
+    for index, table in enumerate(entries(tree.get("algorithm"))):
+        found, more = read_algorithm(("algorithm", index), table, Registry(find, names, document.folder))
+        rows += found
+        complaints += more
+    if file is None or complaints:
+        first, others = first_of(complaints, tree)
+        place = next((text for path, text in origins.items() if first.path[: len(path)] == path), document.place)
+        raise UsageError(f"{place}: {first.text}{f' (and {others} more)' if others else ''}")
+    settings = {key: getattr(file, key) for key in Settings.model_fields}
+    labelled = tuple(with_unique_labels(rows))
+    return Study(name=document.name, title=file.title or document.name, rows=labelled, **settings)
+
+
+def read(source: str | Path | Mapping[str, Any], builtin: Path) -> Document:
+    """Find the study and parse it. A built-in name goes before a file of that name, which can be written `./name`."""
+    if isinstance(source, Mapping):
+        return Document("study", "study", Path.cwd(), frozen(source))
+    known = sorted(path.stem for path in builtin.glob("*.toml"))
+    file = builtin / f"{source}.toml" if source in known else Path(source)
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        near = nearest(file.stem, known)
+        hint = f"did you mean {near!r}?" if near else "`coterie studies` lists them"
+        wanted = "the path of a TOML file or the name of a built-in study"
+        raise UsageError(f"study must be {wanted}, got {given(str(source))}; {hint}") from None
+    except OSError as error:
+        raise UsageError(f"{source}: cannot be read: {error.strerror}") from None
+    except ValueError:
+        raise UsageError(f"{source}: is not text in UTF-8, as TOML is") from None
+    return Document(file.stem, str(source), file.parent, parse(text, str(source)))
+
+
+def parse(text: str, place: str) -> dict[str, Any]:
+    try:
+        return frozen(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        reason, _, where = str(error).partition(" (at ")
+        number = re.search(r"line (\d+)", where)
+        line = number[1] if number else len(text.splitlines())
+        raise UsageError(f"{place}: line {line} is not valid TOML: {reason}") from None
+    except (ValueError, RecursionError):  # a number of thousands of digits, brackets nested thousands deep
+        raise UsageError(f"{place}: is too large or too deep for a study") from None
+
+
+def frozen(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: frozen(entry) for key, entry in value.items()}
+    return tuple(map(frozen, value)) if isinstance(value, list | tuple) else value
+
+
+def entries(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else ()
+
+
+def override(tree: dict[str, Any], setting: str) -> tuple[dict[str, Any], list[KeyPath]]:
+    """Carry out one `KEY=VALUE`; also returns the places it has changed.
+
+    A parameter of an algorithm replaces the sweep over it, and a sweep replaces the parameter.
+    """
+    key, equals, text = setting.partition("=")
+    keys = key.strip().split(".")
+    if not equals or not all(keys):
+        raise UsageError(f"--set must be KEY=VALUE such as horizon=1000 or algorithm.0.epsilon=2, got {given(setting)}")
+    try:
+        paths = list(targets(tree, keys))
+    except LookupError as error:
+        raise UsageError(f"--set {setting}: {error.args[0]}") from None
+    for path in paths:
+        tree = put(tree, path, parse_value(text))
+        match path:
+            case ("algorithm", int(index), "sweep", str(name)):
+                tree = put(tree, ("algorithm", index), without(tree["algorithm"][index], name))
+            case ("algorithm", int(index), _) if "sweep" in tree["algorithm"][index]:
+                sweep = without(tree["algorithm"][index]["sweep"], path[-1])
+                tree = put(tree, ("algorithm", index, "sweep"), sweep)
+    return tree, paths
+
+
+def parse_value(text: str) -> Any:
+    """Read a TOML value; what is none is text, so that quotes need not get past the shell."""
+    try:
+        parsed = frozen(tomllib.loads(f"value = {text}"))
+    except (ValueError, RecursionError):
+        return text
+    return parsed["value"] if len(parsed) == 1 else text
+
+
+def targets(tree: Any, keys: Sequence[str], above: KeyPath = ()) -> Iterator[KeyPath]:
+    """The places dotted keys mean. A key on a list of tables, without an index, means every table of it."""
+    if not keys:
+        yield above
+    elif isinstance(tree, tuple) and not keys[0].isdecimal():
+        for index, entry in enumerate(tree):
+            yield from targets(entry, keys, (*above, index))
+    elif isinstance(tree, tuple):
+        index = int(keys[0])
+        if index >= len(tree):
+            raise LookupError(f"{spell(above)} must have an index in 0..{len(tree) - 1}, got {index}")
+        yield from targets(tree[index], keys[1:], (*above, index))
+    elif isinstance(tree, dict):
+        yield from targets(tree.get(keys[0], {}), keys[1:], (*above, keys[0]))
+    else:
+        raise LookupError(f"{spell(above)} must be a table to have the key {given(keys[0])}, got {given(tree)}")
+
+
+def put(tree: Any, path: KeyPath, value: Any) -> Any:
+    """A copy of the tree with another value at `path`."""
+    if not path:
+        return value
+    if isinstance(tree, tuple):
+        return tuple(put(entry, path[1:], value) if index == path[0] else entry for index, entry in enumerate(tree))
+    return tree | {path[0]: put(tree.get(path[0], {}), path[1:], value)}
+
+
+def without(table: Any, key: Any) -> Any:
+    return {name: value for name, value in table.items() if name != key} if isinstance(table, dict) else table
+
+
+def read_algorithm(path: KeyPath, table: Any, registry: Registry) -> tuple[list[Row], list[Complaint]]:
+    """Turn one algorithm table into its rows."""
+    checked, complaints = check(AlgorithmTable, table, path)
+    if checked is None:
+        return [], complaints
+    algorithm = identify(checked.name, (*path, "name"), registry)
+    if isinstance(algorithm, Complaint):
+        return [], [algorithm]
+    return expand(path, table, checked, algorithm)
+
+
+def identify(name: str, path: KeyPath, registry: Registry) -> Algorithm | Complaint:
+    if not name.endswith(".py"):
+        known = registry.names()
+        if name in known:
+            return Algorithm(name, name, registry.find(name).options)
+        near = nearest(name, known)
+        hint = f"did you mean {near!r}?" if near else f"known algorithms: {', '.join(known)}"
+        wanted = "a known algorithm or the path of a .py file"
+        return Complaint(path, f"{spell(path)} must be {wanted}, got {given(name)}; {hint}")
+    try:
+        file = (registry.folder / name).resolve()
+        content = hashlib.sha256(file.read_bytes()).hexdigest()
+    except (OSError, ValueError):
+        return Complaint(path, f"{spell(path)} must be the path of a file that can be read, got {given(name)}")
+    return Algorithm(file.stem, str(file), registry.find(str(file)).options, content)
+
+
+def expand(
+    path: KeyPath, table: dict[str, Any], checked: AlgorithmTable, algorithm: Algorithm
+) -> tuple[list[Row], list[Complaint]]:
+    """One row for each combination of the swept values; the first key changes slowest."""
+    fields = algorithm.options.model_fields
+    complaints = list(misplaced_keys(path, checked, algorithm))
+    fixed = {key: value for key, value in checked.parameters.items() if key in fields}
+    sweep = {key: list(enumerate(values)) for key, values in checked.sweep.items() if key in fields}
+    rows = []
+    for combination in itertools.product(*sweep.values()):
+        chosen = dict(zip(sweep, combination, strict=True))
+        moved = {key: (*path, "sweep", key, index) for key, (index, _) in chosen.items()}
+        parameters = fixed | {key: value for key, (_, value) in chosen.items()}
+        options, found = check(algorithm.options, parameters, path, algorithm.name, moved)
+        complaints += found
+        if options is not None and not complaints:
+            label = label_of(table, algorithm.name, options)
+            row = Row(
+                name=algorithm.name,
+                reference=algorithm.reference,
+                label=label,
+                options=options,
+                content=algorithm.content,
+            )
+            rows.append(row)
+    return rows, complaints
+
+
+def misplaced_keys(path: KeyPath, checked: AlgorithmTable, algorithm: Algorithm) -> Iterator[Complaint]:
+    fields = algorithm.options.model_fields
+    for key in checked.parameters:
+        if key not in fields:
+            yield unknown_key((*path, key), [*fields, *AlgorithmTable.model_fields], algorithm.name)
+    for key in checked.sweep:
+        place = (*path, "sweep", key)
+        if key not in fields:
+            yield unknown_key(place, fields, algorithm.name)
+        elif key in checked.parameters:
+            text = f"must be left out where {spell((*path, key))} is given"
+            yield Complaint(place, f"{spell(place, algorithm.name)} {text}")
+
+
+def label_of(table: dict[str, Any], name: str, options: BaseModel) -> str:
+    """The name (or the label given) and what tells the row from others: the parameters given, in the order of the file.
+
+    A choice such as `mode = "private"` that is the default anyway is left out, and so are, beside a label of the user's
+    own, all parameters but the swept ones.
+    """
+    words = [table.get("label") or name]
+    for key in table:
+        if key == "sweep":
+            words += [f"{swept}={brief(getattr(options, swept))}" for swept in table["sweep"]]
+        elif key not in AlgorithmTable.model_fields and "label" not in table:
+            value = getattr(options, key)
+            if not (isinstance(value, str) and value == type(options).model_fields[key].default):
+                words.append(f"{key}={brief(value)}")
+    return " ".join(words)
+
+
+def brief(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{value:.15g}" if isinstance(value, int | float) and not isinstance(value, bool) else given(value)
+
+
+def with_unique_labels(rows: Iterable[Row]) -> Iterator[Row]:
+    used: set[str] = set()
+    for row in rows:
+        labels = itertools.chain([row.label], (f"{row.label} ({number})" for number in itertools.count(2)))
+        label = next(label for label in labels if label not in used)
+        used.add(label)
+        yield row.model_copy(update={"label": label})

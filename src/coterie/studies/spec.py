@@ -1,0 +1,301 @@
+"""What a study is, once it is read: frozen tables with every default filled in and every rule checked.
+
+The tables have the names and shapes of the study file. Types are strict: text and true are not numbers, and an unknown
+key is an error; a whole number may stand where a number is wanted. Lists are tuples, so that a specification cannot
+change. Rules that concern one table are checked there, rules between tables in `Settings`. A new kind of problem is one
+more model in `Problem`.
+
+The digest names what a study computes. It covers everything that has an influence on the results and nothing else: not
+the title, not the labels, not the folder of a user's own algorithm (its content counts instead).
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterable
+from pathlib import PurePath
+from typing import Annotated, Any, Literal, Self, TypeVar
+
+from pydantic import (
+    AllowInfNan,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    SerializeAsAny,
+    Tag,
+    model_validator,
+)
+
+from coterie.studies.messages import given, misfit
+
+Number = TypeVar("Number")
+Count = Annotated[int, Field(ge=1)]
+Agent = Annotated[int, Field(ge=0)]
+Finite = Annotated[float, AllowInfNan(False)]
+Probability = Annotated[float, Field(ge=0, le=1)]
+Price = Annotated[float, Field(ge=0), AllowInfNan(False)]
+
+
+def shape_of(means: Any) -> str:
+    return "matrix" if isinstance(means, tuple) and any(isinstance(row, tuple) for row in means) else "flat"
+
+
+def sizes_of(means: tuple[Any, ...]) -> dict[str, int]:
+    """The numbers of agents and arms that the means tell; a flat list, the same for all agents, tells the arms only."""
+    if shape_of(means) == "flat":
+        return {"arms": len(means)}
+    return {"agents": len(means), "arms": len(next(row for row in means if isinstance(row, tuple)))}
+
+
+Flat = Annotated[tuple[Number, ...], Tag("flat")]
+Matrix = Annotated[tuple[tuple[Number, ...], ...], Tag("matrix")]
+Means = Annotated[Flat[Number] | Matrix[Number], Discriminator(shape_of)]
+
+
+class Table(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class ArmProblem(Table):
+    """Agents that pull arms: the means are written out (agents x arms, or one row for all), or drawn as an instance.
+
+    `agents` and `arms` may be left out where the means tell them.
+    """
+
+    means: Means[Finite] | None = None
+    instance: Literal["grid", "uniform", "middle"] | None = None
+    agents: Count
+    arms: Annotated[int, Field(ge=2)]
+    heterogeneity: Probability = 0.0
+
+    @model_validator(mode="before")
+    @classmethod
+    def fill_in_sizes(cls, table: Any) -> Any:
+        if not isinstance(table, dict):
+            return table
+        sources = [key for key in ("means", "instance") if table.get(key) is not None]
+        # With none of them and an unknown key, that key is a misspelling and the better thing to complain about.
+        if len(sources) == 2 or (not sources and table.keys() <= cls.model_fields.keys()):
+            raise misfit(text=f"must have exactly one of means and instance, got {'both' if sources else 'neither'}")
+        means = table.get("means")
+        sizes = sizes_of(means) if isinstance(means, tuple) else {}
+        if sizes.get("arms", 2) < 2:
+            raise misfit("means", text=f"must have at least 2 arms, got {sizes['arms']}")
+        return sizes | table
+
+    @model_validator(mode="after")
+    def means_fit_the_sizes(self) -> Self:
+        if self.means is None:
+            return self
+        sizes = sizes_of(self.means)
+        for index, row in enumerate(self.means):
+            if isinstance(row, tuple) and len(row) != sizes["arms"]:
+                text = f"must have {sizes['arms']} entries like problem.means[0], got {len(row)}"
+                raise misfit("means", index, text=text)
+        for key, size in sizes.items():
+            if getattr(self, key) != size:
+                raise misfit(key, text=f"must be {size} as in problem.means, or left out, got {getattr(self, key)}")
+        if self.heterogeneity and "agents" in sizes:
+            text = f"must be left out where means has a row for each agent, got {given(self.heterogeneity)}"
+            raise misfit("heterogeneity", text=text)
+        return self
+
+
+class Bernoulli(ArmProblem):
+    """Rewards 0 and 1."""
+
+    kind: Literal["bernoulli"] = "bernoulli"
+    means: Means[Probability] | None = None
+
+
+class Gaussian(ArmProblem):
+    """Normal rewards, cut to [low, high] where `clip` is given."""
+
+    kind: Literal["gaussian"] = "gaussian"
+    sigma: Finite = Field(default=1.0, gt=0)
+    clip: tuple[Finite, Finite] | None = None
+
+    @model_validator(mode="after")
+    def clip_is_an_interval(self) -> Self:
+        if self.clip and self.clip[0] >= self.clip[1]:
+            raise misfit("clip", text=f"must be [low, high] with low < high, got {given(self.clip)}")
+        return self
+
+
+def with_default_kind(table: Any) -> Any:
+    return {"kind": "bernoulli", **table} if isinstance(table, dict) else table
+
+
+Problem = Annotated[Bernoulli | Gaussian, Field(discriminator="kind"), BeforeValidator(with_default_kind)]
+
+
+class LinkCost(Table):
+    """The price of a message between an agent and the server, and between two agents."""
+
+    server: Price = 1.0
+    peer: Price = 1.0
+
+
+class Network(Table):
+    """Who talks to whom: a named graph, or the listed edges (then `graph` is None)."""
+
+    graph: Literal["complete", "star", "ring", "path", "erdos-renyi"] | None = None
+    probability: Annotated[float, Field(gt=0, le=1)] | None = None
+    edges: tuple[tuple[Agent, Agent], ...] | None = None
+    components: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None
+    life: Annotated[int, Field(ge=0)] | Literal["half-diameter", "diameter"] = "half-diameter"
+    link_cost: LinkCost = LinkCost()
+
+    @model_validator(mode="before")
+    @classmethod
+    def complete_by_default(cls, table: Any) -> Any:
+        return {"graph": "complete", **table} if isinstance(table, dict) and table.get("edges") is None else table
+
+    @model_validator(mode="after")
+    def one_graph_is_given(self) -> Self:
+        for key, value in (("graph", self.graph), ("components", self.components)):
+            if self.edges is not None and value is not None:
+                raise misfit(key, text=f"must be left out where edges are listed, got {given(value)}")
+        if self.probability is not None and self.graph != "erdos-renyi":
+            text = f"must be left out unless graph is 'erdos-renyi', got {given(self.probability)}"
+            raise misfit("probability", text=text)
+        return self
+
+    @model_validator(mode="after")
+    def edges_join_two_agents_once(self) -> Self:
+        seen: dict[frozenset[int], int] = {}
+        for index, edge in enumerate(self.edges or ()):
+            if edge[0] == edge[1]:
+                raise misfit("edges", index, text=f"must join two different agents, got {given(edge)}")
+            first = seen.setdefault(frozenset(edge), index)
+            if first != index:
+                raise misfit("edges", index, text=f"must not repeat network.edges[{first}], got {given(edge)}")
+        return self
+
+
+class Settings(Table):
+    """All of a study but its algorithms."""
+
+    horizon: Count
+    replications: Count = 20
+    seed: Annotated[int, Field(ge=0)] = 0
+    checkpoints: Annotated[int, Field(ge=2, le=10_000)] = 100
+    problem: Problem
+    network: Network = Field(default_factory=Network)
+
+    @model_validator(mode="after")
+    def the_network_fits_the_agents(self) -> Self:
+        agents, sizes, edges = self.problem.agents, self.network.components, self.network.edges
+        if sizes and sum(sizes) != agents:
+            text = f"must sum to the number of agents, {agents}, got {given(sizes)} with sum {sum(sizes)}"
+            raise misfit("network", "components", text=text)
+        for index, edge in enumerate(edges or ()):
+            if max(edge) >= agents:
+                raise misfit("network", "edges", index, text=f"must join agents in 0..{agents - 1}, got {given(edge)}")
+        if edges is not None and len(parts := connected_parts(agents, edges)) > 1:
+            listed = ", ".join(f"{{{given(tuple(part))[1:-1]}}}" for part in parts[:10])
+            more = f" and {len(parts) - 10} more" if len(parts) > 10 else ""
+            raise misfit("network", "edges", text=f"must connect all agents, got the components {listed}{more}")
+        return self
+
+
+def connected_parts(agents: int, edges: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """The connected components, each in increasing order, by their smallest agents."""
+    parts = {agent: [agent] for agent in range(agents)}
+    for one, other in edges:
+        small, large = sorted((parts[one], parts[other]), key=len)
+        if small is not large:
+            large += small
+            parts.update(dict.fromkeys(small, large))
+    distinct = {id(part): sorted(part) for part in parts.values()}
+    return sorted(distinct.values())
+
+
+class StudyFile(Settings):
+    """The top level of a study file. The tables of algorithms depend on the algorithm and are checked one by one."""
+
+    title: str | None = None
+    algorithm: tuple[dict[str, Any], ...] = Field(min_length=1, description="written [[algorithm]]")
+
+
+class AlgorithmTable(BaseModel):
+    """The keys all algorithms share; the others are parameters of the algorithm."""
+
+    model_config = ConfigDict(strict=True, extra="allow", frozen=True)
+
+    name: str
+    label: str | None = None
+    sweep: dict[str, Annotated[tuple[Any, ...], Field(min_length=1)]] = Field(default_factory=dict)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return self.model_extra or {}
+
+
+class Row(Table):
+    """One algorithm with one choice of parameters.
+
+    `reference` is what the registry finds it by: its name, or the absolute path of a user's own file. `content` is the
+    SHA-256 of that file.
+    """
+
+    name: str
+    reference: str
+    label: str
+    options: SerializeAsAny[BaseModel]
+    content: str | None = None
+
+    def parameters(self) -> dict[str, Any]:
+        """The options as JSON takes them."""
+        return rewritten(self.options.model_dump(), finite_or_null)
+
+
+class Study(Settings):
+    """A study that can be run: one row for each algorithm and each value of its sweeps."""
+
+    name: str
+    title: str
+    rows: tuple[Row, ...]
+
+    def resolved(self) -> dict[str, Any]:
+        """The study with all defaults and sweeps written out, as JSON takes it: an infinite number is null."""
+        algorithms = []
+        for row in self.rows:
+            name = PurePath(row.reference).name
+            content = {"sha256": row.content} if row.content else {}
+            algorithms.append({"name": name, "label": row.label} | content | row.parameters())
+        return {"name": self.name, "title": self.title} | self._settings(finite_or_null) | {"algorithm": algorithms}
+
+    @property
+    def digest(self) -> str:
+        """Twelve hexadecimal digits that name what the study computes."""
+        rows = [
+            {"name": row.content or row.name, "options": rewritten(row.options.model_dump(), in_one_way)}
+            for row in self.rows
+        ]
+        text = json.dumps(self._settings(in_one_way) | {"algorithm": rows}, sort_keys=True, allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    def _settings(self, write: Callable[[float], Any]) -> dict[str, Any]:
+        return rewritten(self.model_dump(include=set(Settings.model_fields)), write)
+
+
+def rewritten(value: Any, write: Callable[[float], Any]) -> Any:
+    """A copy in the types of JSON; `write` is applied to floating-point numbers."""
+    if isinstance(value, dict):
+        return {key: rewritten(entry, write) for key, entry in value.items()}
+    if isinstance(value, tuple | list):
+        return [rewritten(entry, write) for entry in value]
+    return write(value) if isinstance(value, float) else value
+
+
+def finite_or_null(number: float) -> float | None:
+    """JSON has no infinity."""
+    return number if math.isfinite(number) else None
+
+
+def in_one_way(number: float) -> float | int | str:
+    """1 and 1.0 are the same number: the default of a float may be written either way. Infinity is not the same as none."""
+    return int(number) if number.is_integer() else number if math.isfinite(number) else str(number)
