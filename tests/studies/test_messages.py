@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Optional
 import annotated_types
 import pytest
 from hypothesis import given as drawn
+from hypothesis import settings
 from hypothesis import strategies as st
 from pydantic import (
     AllowInfNan,
@@ -67,7 +68,8 @@ class Sample(Strict):
     @field_validator("short")
     @classmethod
     def is_short(cls, value):
-        assert len(value) < 3, f"must be text of at most 2 letters, got {len(value)} letters"
+        if len(value) > 2:
+            raise AssertionError(f"must be text\nof at most 2 letters, got {len(value)} letters")
         return value
 
     @model_validator(mode="after")
@@ -128,7 +130,7 @@ def test_what_a_type_takes_is_spelt_out_with_its_whole_range(annotation, text):
         ({"rate": math.nan}, "rate must be a number in (0, 2], got NaN"),
         ({"rate": "1"}, "rate must be a number in (0, 2], got '1' (text)"),
         ({"rate": True}, "rate must be a number in (0, 2], got true"),
-        ({"rate": [1]}, "rate must be a number in (0, 2], got [1]"),
+        ({"rate": (1,)}, "rate must be a number in (0, 2], got [1]"),
         ({"rate": {}}, "rate must be a number in (0, 2], got a table"),
         ({"rounds": 0}, "rounds must be a whole number >= 1, got 0"),
         ({"rounds": 1.5}, "rounds must be a whole number >= 1, got 1.5"),
@@ -161,7 +163,7 @@ def test_every_branch_of_a_union_gives_the_same_line():
 def test_what_validators_raise_comes_out_in_the_same_form():
     assert lines({"even": 3}) == ["even must be an even whole number, got 3"]
     assert lines({"short": "long"}) == ["short must be text of at most 2 letters, got 4 letters"]
-    assert lines({"low": 2.0}) == ["high must be at least low = 2.0, got 1.0"]
+    assert lines({"low": 2.0}) == ["high must be at least low = 2.0, got 1"]
     assert lines({"low": 1.0}, path=("algorithm", 0), owner="x") == ["algorithm[0] of x must have low < high"]
 
 
@@ -181,10 +183,10 @@ def test_a_valid_table_has_no_complaints():
 
 
 def test_numbers_that_no_field_may_hold_are_found_wherever_they_are():
-    tree = {"a": (1.0, math.nan), "b": {"c": 2**63 - 1, "d": -(2**63)}, "e": math.inf, "f": True}
+    tree = {"a": (1.0, math.nan), "b": {"c": 2**63 - 1, "d": -(2**63), "g": -(2**63) - 1}, "e": math.inf, "f": True}
     assert list(unfit_numbers(tree)) == [
         Complaint(("a", 1), "a[1] must be a number, got NaN"),
-        Complaint(("b", "d"), "b.d must be a number that fits into 64 bits, got a whole number of 64 bits"),
+        Complaint(("b", "g"), "b.g must be a number that fits into 64 bits, got a whole number of 64 bits"),
     ]
 
 
@@ -199,7 +201,7 @@ def test_numbers_that_no_field_may_hold_are_found_wherever_they_are():
         (math.nan, "NaN"),
         ("a\nb", r"'a\nb'"),
         ((1, (True, "x"), {}), "[1, [true, 'x'], a table]"),
-        (10**5000, "a whole number of 16610 bits"),
+        (-(2**64), "a whole number of 65 bits"),
         (b"x", "\"b'x'\" (bytes)"),
         ("x" * 100, "'" + "x" * 76 + "..."),
     ],
@@ -208,11 +210,16 @@ def test_a_value_is_written_as_it_stands_in_the_file(value, text):
     assert given(value) == text
 
 
+@settings(derandomize=True, deadline=None)
 @drawn(st.recursive(st.text() | st.floats() | st.integers() | st.none(), lambda inner: st.lists(inner).map(tuple)))
 def test_a_value_is_always_short_and_on_one_line(value):
     text = given(value)
     assert len(text) <= 80
     assert len(text.splitlines()) == 1
+
+
+def test_a_number_too_long_to_be_printed_is_described():
+    assert given(10**5000) == "a whole number of 16610 bits"
 
 
 def test_paths_are_written_as_they_are_read():

@@ -151,7 +151,7 @@ def hear_report(open, peer, p, t, report):
 
 @node
 def weigh_all(open, peers, p, t):  # step 5: the plain mean
-    scale = 1.0 / (UNIT * float(open.samples) * float(max(open.reports, 1)))
+    scale = 1.0 / (UNIT * float(max(open.samples, 1)) * float(max(open.reports, 1)))
     for e in range(open.survivors):
         open.score[e] = open.total[e] * scale
     equally_deep(open, p, t - 1)

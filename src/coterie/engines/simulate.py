@@ -13,7 +13,9 @@ from coterie.errors import CoterieError
 from coterie.kernel import record, rows
 from coterie.privacy.ledger import ledger_record
 
-TALLY = record(rounds=int64, up_messages=int64, up_words=int64, down_messages=int64, down_words=int64, uneven=int64)
+TALLY = record(
+    rounds=int64, meetings=int64, up_messages=int64, up_words=int64, down_messages=int64, down_words=int64, uneven=int64
+)
 
 
 class Links(NamedTuple):
@@ -24,6 +26,10 @@ class Links(NamedTuple):
     delay: np.ndarray
     edges: np.ndarray  # undirected, for meetings
     meetings: int = 0  # edges drawn for a meeting in each round
+
+    def origin(self, ring: int, agents: int) -> np.ndarray:
+        """Where on a wire of `ring` rounds a link's message lies, from the present round's place on."""
+        return (ring - self.delay) * agents + self.sender
 
 
 class Run(NamedTuple):
@@ -117,6 +123,62 @@ def simulate_star(
     if m.tallies["uneven"].any():
         raise CoterieError(f"plans of {node.name} must take equally many rounds for all clients and pulls of all arms")
     return Run(m.curves, m.totals, m.finals, m.tallies, m.secrets, m.opens, m.ledgers, m.servers, m.server_ledgers)
+
+
+class MeshMemory(NamedTuple):
+    secrets: np.ndarray
+    opens: np.ndarray
+    peers: np.ndarray
+    ledgers: np.ndarray
+    wires: np.ndarray
+    said: np.ndarray
+    cards: np.ndarray
+    totals: np.ndarray
+    finals: np.ndarray
+    curves: np.ndarray
+    tallies: np.ndarray
+    plans: np.ndarray
+    outs: np.ndarray
+
+
+def simulate_mesh(
+    method: Method,
+    problem: ModuleType,
+    worlds: np.ndarray,
+    agents: int,
+    horizon: int,
+    marks: np.ndarray,
+    links: Links,
+    *,
+    seed: int = 0,
+    first: int = 0,
+    replications: int = 1,
+    compiled: bool = True,
+) -> Run:
+    """Peers on a graph."""
+    node, p, R = method.node, method.p, replications
+    ring = 1 + max(1, int(links.delay.max(initial=1)))
+    made = lambda shape, kind: rows(shape, kind, compiled)  # noqa: E731
+    m = MeshMemory(
+        secrets=made((R, agents), node.secret(p)),
+        opens=made((R, agents), node.open(p)),
+        peers=made((R, max(1, len(links.sender))), node.peer(p)),
+        ledgers=made((R, agents), _ledger(node, p)),
+        wires=made((R, ring * agents), node.message(p)),
+        said=np.zeros((R, ring * agents), int64),
+        cards=made((R, max(1, links.meetings), 2), node.card(p)),
+        totals=np.zeros((R, agents)),
+        finals=np.zeros((R, agents), int64),
+        curves=np.zeros((R, len(marks))),
+        tallies=made(R, TALLY),
+        plans=made(R, plan_record(p)),
+        outs=made(R, out_record(p, node.width)),
+    )
+    run = bind(mesh, node, problem, compiled=compiled)
+    worlds = worlds if compiled else worlds.view(np.recarray)
+    origin = links.origin(ring, agents)
+    run(p, seed, first, node.first_round, horizon, links.meetings, marks, worlds, links.first, origin, links.edges, m)
+    return Run(m.curves, m.totals, m.finals, m.tallies, m.secrets, m.opens, m.ledgers)
 
 
 def _ledger(role: Algorithm, p: Any) -> np.dtype:

@@ -198,17 +198,18 @@ def _regret_scale(rows: Sequence[Row], view: View) -> Scale:
 
 
 def _curve(svg: Element, index: int, row: Row, view: View, across: Scale, up: Scale) -> Element:
+    """One row's line and band; moments that a logarithmic scale cannot show are left out."""
     group = _add(svg, "g", class_=f"row {colour(index)}", data_row=index)
-    shown = [place for place, moment in enumerate(row["curve"]["round"]) if moment >= across.low]
-    places = [across.at(row["curve"]["round"][place]) for place in shown]
-    mean, low, high = (
-        [up.at(_values[place]) for place in shown]
-        for _values in (_curve_values(row, key, view) for key in ("mean", "low", "high"))
-    )
-    if low != high:
-        outline = [*zip(places, high, strict=True), *zip(places[::-1], low[::-1], strict=True)]
-        _add(group, "path", class_="band", d=_path(outline) + "Z")
-    _add(group, "path", class_="mean", d=_path(zip(places, mean, strict=True)), stroke_dasharray=dash(index))
+    mean, low, high = (_curve_values(row, key, view) for key in ("mean", "low", "high"))
+    moments = zip(row["curve"]["round"], mean, low, high, strict=True)
+    shown = [moment for moment in moments if moment[0] >= across.low and moment[1] >= up.low]
+    middle = [(across.at(when), up.at(value)) for when, value, _, _ in shown]
+    lower = [(across.at(when), up.at(value)) for when, _, value, _ in shown]
+    upper = [(across.at(when), up.at(value)) for when, _, _, value in shown]
+    if lower != upper:
+        _add(group, "path", class_="band", d=_path(upper + lower[::-1]) + "Z")
+    if middle:
+        _add(group, "path", class_="mean", d=_path(middle), stroke_dasharray=dash(index))
     return group
 
 

@@ -76,17 +76,18 @@ def _pictures(rows: Sequence[Row]) -> dict[str, Any]:
         "curves": [(view, Markup(figures.regret_curves(rows, names, view))) for view in figures.VIEWS],
         "first": figures.first_view(rows),
         "swatches": [Markup(figures.swatch(index)) for index in range(len(rows))],
-        "values": [_values(row) for row in rows],
+        "values": [_values(index, row) for index, row in enumerate(rows)],
         "tradeoff": Markup(figures.tradeoff(rows, names)),
         "tradeoff_by_epsilon": axis is figures.EPSILON,
         "shapes": [(Markup(figures.shape(kind)), kind.heading) for kind in verdicts],
     }
 
 
-def _values(row: Row) -> dict[str, Any]:
+def _values(index: int, row: Row) -> dict[str, Any]:
     """What the script reads off under the pointer."""
+    names = {"label": row["label"], "colour": figures.colour(index), "share": figures.agent_share(row)}
     digits = {key: [float(f"{value:.6g}") for value in row["curve"][key]] for key in ("mean", "low", "high")}
-    return {"label": row["label"], "share": figures.agent_share(row), "round": row["curve"]["round"], **digits}
+    return {**names, "round": row["curve"]["round"], **digits}
 
 
 def _table(rows: Sequence[Row]) -> list[dict[str, Any]]:

@@ -62,7 +62,7 @@ def unfit_numbers(tree: Any, path: KeyPath = ()) -> Iterator[Complaint]:
             yield from unfit_numbers(value, (*path, step))
     elif isinstance(tree, float) and math.isnan(tree):
         yield Complaint(path, f"{spell(path)} must be a number, got {given(tree)}")
-    elif isinstance(tree, int) and tree.bit_length() > 63:
+    elif isinstance(tree, int) and not -(2**63) <= tree < 2**63:
         yield Complaint(path, f"{spell(path)} must be a number that fits into 64 bits, got {given(tree)}")
 
 
@@ -75,7 +75,7 @@ def complain(detail: ErrorDetails, path: KeyPath, kind: Any, owner: str) -> Comp
         case "misfit":
             text = context["text"]
         case "value_error" | "assertion_error":
-            text = str(context["error"])
+            text = " ".join(str(context["error"]).split())
             if ", got " not in text and not isinstance(value, dict):
                 text += f", got {given(value)}"
         case "union_tag_invalid":

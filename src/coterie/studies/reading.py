@@ -148,7 +148,7 @@ def override(tree: dict[str, Any], setting: str) -> tuple[dict[str, Any], list[K
         raise UsageError(f"--set must be KEY=VALUE such as horizon=1000 or algorithm.0.epsilon=2, got {given(setting)}")
     try:
         paths = list(targets(tree, keys))
-    except LookupError as error:
+    except (LookupError, ValueError) as error:
         raise UsageError(f"--set {setting}: {error.args[0]}") from None
     for path in paths:
         tree = put(tree, path, parse_value(text))

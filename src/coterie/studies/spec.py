@@ -195,13 +195,13 @@ class Settings(Table):
             if max(edge) >= agents:
                 raise misfit("network", "edges", index, text=f"must join agents in 0..{agents - 1}, got {given(edge)}")
         if edges is not None and len(parts := connected_parts(agents, edges)) > 1:
-            listed = ", ".join(f"{{{given(tuple(part))[1:-1]}}}" for part in parts[:10])
+            listed = ", ".join(given(part) for part in parts[:10])
             more = f" and {len(parts) - 10} more" if len(parts) > 10 else ""
             raise misfit("network", "edges", text=f"must connect all agents, got the components {listed}{more}")
         return self
 
 
-def connected_parts(agents: int, edges: Iterable[tuple[int, int]]) -> list[list[int]]:
+def connected_parts(agents: int, edges: Iterable[tuple[int, int]]) -> list[tuple[int, ...]]:
     """The connected components, each in increasing order, by their smallest agents."""
     parts = {agent: [agent] for agent in range(agents)}
     for one, other in edges:
@@ -209,7 +209,7 @@ def connected_parts(agents: int, edges: Iterable[tuple[int, int]]) -> list[list[
         if small is not large:
             large += small
             parts.update(dict.fromkeys(small, large))
-    distinct = {id(part): sorted(part) for part in parts.values()}
+    distinct = {id(part): tuple(sorted(part)) for part in parts.values()}
     return sorted(distinct.values())
 
 
@@ -297,5 +297,5 @@ def finite_or_null(number: float) -> float | None:
 
 
 def in_one_way(number: float) -> float | int | str:
-    """1 and 1.0 are the same number: the default of a float may be written either way. Infinity is not the same as none."""
+    """1 and 1.0 are the same number (a default may be written either way); infinity and nothing are different."""
     return int(number) if number.is_integer() else number if math.isfinite(number) else str(number)

@@ -1,0 +1,124 @@
+"""The deployed node: the very same hooks, one event at a time. No I/O here: the caller moves bytes and keeps time.
+
+    greet -> hear ... -> begin -> ask / tell ... -> finish -> meet -> speak
+
+A decision counts as a pull when it is made: a reward that never comes is told as 0 by the caller, so that counts stay
+functions of visible actions. While rewards or messages are under way `ask` answers the algorithm's `idle` arm, with no ticket:
+such a decision is not learned from.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from coterie.contract import Algorithm, out_record, plan_record
+from coterie.engines.chance import Chance
+from coterie.errors import UsageError
+from coterie.kernel import one
+from coterie.privacy.ledger import ledger_record
+
+
+class Agent:
+    """One role of an algorithm: an agent, or a server."""
+
+    def __init__(self, algorithm: Algorithm, p: Any, chance: Chance, rehearsal: bool = False):
+        if chance.rehearsed and not rehearsal:
+            raise UsageError("chance of a deployed agent must be the operating system's, got a keyed one")
+        self.algorithm, self.p, self.chance = algorithm, p, chance
+        self.secret, self.open = one(algorithm.secret(p)), one(algorithm.open(p))
+        self.plan, self.out = one(plan_record(p)), one(out_record(p, algorithm.width))
+        self.ledger = one(ledger_record(p.arms, algorithm.chains(p)))
+        self.card, self.message = one(algorithm.card(p)), one(algorithm.message(p))
+        self.heard_type = (algorithm.hears or algorithm.message)(p)
+        self.peers: np.ndarray = np.zeros(0, algorithm.peer(p)).view(np.recarray)
+        self.senders: list[Any] = []
+        self.left: list[int] = []
+        self.waiting: dict[int, int] = {}
+        self.t = self.turn = self.ticket = 0
+
+    def know(self, sender: Any, **facts: Any) -> None:
+        """Register a sender, in the order in which the hooks shall see them, with what is known of it beforehand."""
+        self.senders.append(sender)
+        self.peers = np.concatenate([self.peers, np.zeros(1, self.peers.dtype)]).view(np.recarray)
+        for field, value in facts.items():
+            if field in (self.peers.dtype.names or ()):
+                self.peers[field][-1] = value
+
+    def begin(self, t: int) -> None:
+        """Make the plan of this turn."""
+        self.t, plan, rule = t, self.plan, self.algorithm
+        plan.entries, plan.rounds = 0, 1
+        if rule.weigh:
+            rule.weigh(self.open, self.peers, self.p, t)
+        if rule.peek:
+            rule.peek(self.secret, self.open, self.p, t, self.chance.die(t), plan)
+        else:
+            rule.choose(self.open, self.p, t, self.chance.die(t), plan)
+        self.left = [int(n) for n in plan.pulls[: plan.entries]]
+        self.turn, self.waiting = 0, {}
+
+    def ask(self) -> tuple[int | None, int]:
+        """(ticket, arm) of the next decision, in turn over the plan's arms. Without a ticket it is not of the plan."""
+        if not any(self.left):
+            arm = int(self.algorithm.idle(self.open, self.p, self.t, self.chance.idle_die(self.t)))
+            return None, arm if arm >= 0 else int(self.plan.arm[0])
+        while self.left[self.turn] == 0:
+            self.turn = (self.turn + 1) % len(self.left)
+        self.left[self.turn] -= 1
+        arm, self.turn = int(self.plan.arm[self.turn]), (self.turn + 1) % len(self.left)
+        self.ticket += 1
+        self.waiting[self.ticket] = arm
+        return self.ticket, arm
+
+    def tell(self, ticket: int | None, reward: int) -> None:
+        """A reward on the grid arrived, in any order."""
+        if ticket is not None:
+            self.algorithm.observe(self.secret, self.p, self.t, self.waiting.pop(ticket), 1, reward)
+
+    def finish(self) -> None:
+        """All rewards are told: pass the door."""
+        if any(self.left) or self.waiting:
+            raise UsageError(f"all rewards of a plan must be told before it is finished, {len(self.waiting)} are missing")
+        self.release()
+
+    def release(self) -> None:
+        self.out.entries = 0
+        self.algorithm.release(self.secret, self.open, self.p, self.t, self.plan, self.out)
+        self.chance.door(self.algorithm, self.p, self.t, self.out, self.ledger)
+        self.algorithm.publish(self.open, self.p, self.t, self.plan, self.out)
+
+    def speak(self, t: int) -> bytes | None:
+        """The words said, and nothing else of the message."""
+        self.t = t
+        words = self.algorithm.speak(self.open, self.p, t, self.message)
+        return self.message.tobytes()[: 8 * words] if words > 0 else None
+
+    def announce(self, t: int) -> bytes | None:
+        """A server's word: it looks at all senders first."""
+        if self.algorithm.weigh:
+            self.algorithm.weigh(self.open, self.peers, self.p, t)
+        return self.speak(t)
+
+    def hear(self, t: int, sender: Any, data: bytes) -> None:
+        message, peer, rule = self.read(data, self.heard_type), self.peers[self.senders.index(sender)], self.algorithm
+        if rule.collect:
+            rule.collect(self.secret, peer, self.p, t, message)
+        elif rule.overhear:
+            rule.overhear(self.secret, self.open, peer, self.p, t, message)
+        else:
+            rule.hear(self.open, peer, self.p, t, message)
+
+    def greet(self, t: int) -> bytes:
+        """To be called before the messages of round t are heard."""
+        self.algorithm.greet(self.open, self.p, t, self.card)
+        return self.card.tobytes()
+
+    def meet(self, t: int, data: bytes) -> None:
+        self.algorithm.meet(self.open, self.p, t, self.card, self.read(data, self.card.dtype))
+
+    @staticmethod
+    def read(data: bytes, kind: np.dtype) -> Any:
+        """A message is the first words of its record; the rest reads as zeros."""
+        if len(data) > kind.itemsize or len(data) % 8:
+            raise UsageError(f"a message must have at most {kind.itemsize} bytes, in whole words of 8, got {len(data)}")
+        return np.frombuffer(data.ljust(kind.itemsize, b"\0"), kind).view(np.recarray)[0]

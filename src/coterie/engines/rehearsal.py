@@ -1,0 +1,139 @@
+"""A federation of deployed agents in memory, event by event, with the simulator's randomness.
+
+It must end in the simulator's bytes: rewards are told late and in any order, decisions are asked for while rewards are under
+way, and messages travel as bytes. `compare` says where a rehearsal and a simulation differ.
+"""
+
+import random
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from coterie.contract import Algorithm, Method
+from coterie.engines.agent import Agent
+from coterie.engines.chance import Keyed
+from coterie.engines.simulate import Links, Run
+from coterie.kernel import NETWORK, REWARD, UNIT, fold, pick, stream
+
+
+class Rehearsal(NamedTuple):
+    agents: list[Agent]
+    servers: list[Agent]
+
+
+def rehearse_star(
+    method: Method, problem: ModuleType, worlds: np.ndarray, agents: int, horizon: int, *, seed: int = 0, replication: int = 0,
+    delay: int = 0,
+) -> Rehearsal:
+    key = fold(seed, replication)
+    clients = [_agent(method.node, method.p, key, i) for i in range(agents)]
+    teams = [[client] for client in clients] if method.structure == "alone" else [clients]
+    servers = []
+    for team in teams:
+        assert method.server is not None
+        server = _agent(method.server, method.p, key, -1)
+        servers.append(server)
+        start = clients.index(team[0])
+        for i in range(len(team)):
+            server.know(i, voices=1, **({"weight": method.weights[i]} if method.weights else {}))
+            team[i].know("server")
+        _live(method, problem, worlds.view(np.recarray), team, server, start, key, horizon, delay)
+    return Rehearsal(clients, servers)
+
+
+def _live(method, problem, worlds, team, server, start, key, horizon, delay):
+    t, now, shuffle = 0, 1, random.Random(1).shuffle
+    reporters, order = min(method.reporters or len(team), len(team)), list(range(len(team)))
+    while now <= horizon:
+        t += 1
+        decision = server.announce(t)
+        for client in team:
+            client.hear(t, "server", decision)
+            client.begin(t)
+        if now + team[0].plan.rounds - 1 > horizon:
+            return
+        for i, client in enumerate(team):
+            _play(client, problem, worlds[(start + i) % len(worlds)], start + i, t, key, shuffle)
+        now += team[0].plan.rounds + delay
+        if reporters < len(team) and (t == 1 or not method.rotate):
+            die = stream(key, start, NETWORK, t)
+            for j in range(len(team) if method.rotate else reporters):
+                other = j + pick(die, j, len(team) - j)
+                order[j], order[other] = order[other], order[j]
+        for j in range(reporters):
+            i = order[((t - 1) * reporters + j) % len(team) if method.rotate else j]
+            server.hear(t, i, team[i].speak(t))
+        server.release()
+
+
+def rehearse_mesh(
+    method: Method, problem: ModuleType, worlds: np.ndarray, agents: int, horizon: int, links: Links, *, seed: int = 0,
+    replication: int = 0,
+) -> Rehearsal:
+    key, shuffle, worlds = fold(seed, replication), random.Random(1).shuffle, worlds.view(np.recarray)
+    nodes = [_agent(method.node, method.p, key, i) for i in range(agents)]
+    for i, node in enumerate(nodes):
+        for link in range(links.first[i], links.first[i + 1]):
+            node.know(int(links.sender[link]))
+    sent: dict[tuple[int, int], bytes | None] = {}
+    for t in range(method.node.first_round, horizon + 1):
+        meetings = links.meetings if t > method.node.first_round else 0
+        die = stream(key, 0, NETWORK, t)
+        drawn = [links.edges[pick(die, m, len(links.edges))] for m in range(meetings)]
+        cards = [(nodes[i].greet(t), nodes[j].greet(t)) for i, j in drawn]
+        for i, node in enumerate(nodes):
+            for link in range(links.first[i], links.first[i + 1]):
+                data = sent.get((t - int(links.delay[link]), int(links.sender[link])))
+                if data:
+                    node.hear(t, int(links.sender[link]), data)
+            node.begin(t)
+            _play(node, problem, worlds[i % len(worlds)], i, t, key, shuffle)
+        for (i, j), (card_i, card_j) in zip(drawn, cards, strict=True):
+            nodes[i].meet(t, card_j)
+            nodes[j].meet(t, card_i)
+        for i, node in enumerate(nodes):
+            sent[t, i] = node.speak(t)
+    return Rehearsal(nodes, [])
+
+
+def compare(run: Run, rehearsal: Rehearsal, replication: int) -> list[str]:
+    """The records in which a simulated replication and a rehearsal of it differ."""
+    parts = [("secret", run.secrets, rehearsal.agents), ("open", run.opens, rehearsal.agents),
+             ("ledger", run.ledgers, rehearsal.agents), ("open", run.servers, rehearsal.servers),
+             ("ledger", run.server_ledgers, rehearsal.servers)]
+    return [
+        f"{part} of {agents[i].algorithm.name} {i}"
+        for part, records, agents in parts
+        if records is not None
+        for i in range(len(agents))
+        if records[replication, i].tobytes() != getattr(agents[i], part).tobytes()
+    ]
+
+
+def _agent(role: Algorithm, p: Any, key: int, node: int) -> Agent:
+    return Agent(role, p, Keyed(key, node), rehearsal=True)
+
+
+def _play(agent, problem, world, i, t, key, shuffle):
+    """One plan, decision by decision. The environment deals the simulator's sums; rewards come late and out of order."""
+    problem.draw(world, agent.plan, stream(key, i, REWARD, t))
+    plan, hands = agent.plan, {}
+    for e in range(plan.entries):
+        hands[int(plan.arm[e])] = _deal(int(plan.total[e]), int(plan.pulls[e]))
+        shuffle(hands[int(plan.arm[e])])
+    late = []
+    while any(agent.left):
+        ticket, arm = agent.ask()
+        late.append((ticket, hands[arm].pop()))
+    late.append((agent.ask()[0], UNIT))  # a decision while rewards are under way
+    shuffle(late)
+    for ticket, reward in late:
+        agent.tell(ticket, reward)
+    agent.finish()
+
+
+def _deal(total: int, pulls: int) -> list[int]:
+    """Rewards that sum to `total`: ones as far as they go."""
+    whole = max(0, min(pulls - 1, total // UNIT))
+    return [total - whole * UNIT] + [UNIT] * whole + [0] * (pulls - 1 - whole) if pulls > 0 else []
