@@ -1,0 +1,23 @@
+"""Coterie: private federated bandits. Many agents learn together which arm is best, without handing over their data.
+
+>>> import coterie
+>>> study = coterie.load_study("quickstart")
+>>> study.specification.problem.agents
+20
+"""
+
+from typing import Any
+
+from coterie.errors import CoterieError, StateError, StorageError, UsageError
+from coterie.version import VERSION as __version__
+
+__all__ = ["CoterieError", "StateError", "StorageError", "UsageError", "__version__", "builtin_studies", "load_study"]
+
+
+def __getattr__(name: str) -> Any:
+    """The compiler takes half a second to import: only those who run something pay for it."""
+    if name in ("load_study", "builtin_studies"):
+        from coterie import studies
+
+        return getattr(studies, name)
+    raise AttributeError(f"module 'coterie' has no attribute {name!r}")

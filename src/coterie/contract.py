@@ -27,6 +27,7 @@ from numpy import dtype, float64, int64
 from pydantic import BaseModel, ConfigDict
 
 from coterie.kernel import capacity, node, record
+from coterie.privacy.statement import Claim
 
 
 @node
@@ -204,17 +205,6 @@ class Setting(NamedTuple):
     components: tuple[int, ...] = ()  # sizes of the parts of the network, in order of their agents
 
 
-class Claim(NamedTuple):
-    """What a method says about its privacy. What really holds is read from the ledger."""
-
-    epsilon: float  # inf: none is claimed
-    adversary: str
-    note: str = ""
-    delta: float = 0.0
-    booked_by: str = "agents"  # whose ledger bounds the loss: "agents" or "server"
-    void: str = ""  # why no finite loss holds, whatever the ledger says
-
-
 class Method(NamedTuple):
     """An algorithm made ready for one setting: what `build` of an algorithm file returns."""
 
@@ -225,8 +215,10 @@ class Method(NamedTuple):
     structure: str = "peers"  # peers | server | synchronise | hybrid | alone
     reporters: int = 0  # how many agents report in an epoch; 0: all
     rotate: bool = False  # those who report take turns in a fixed random order; else drawn afresh each epoch
-    folds: bool = False  # all agents may share one record (see engines.star)
+    folds: bool = False  # all agents may share one record where there is no delay (see engines.star)
     weights: tuple[float, ...] = ()  # of the agents' reports, where the server weighs them
+    life: int = 1  # among peers: hops a message lives
+    meetings: int = 0  # among peers: edges drawn for a meeting in each round
     warnings: tuple[str, ...] = ()
 
 

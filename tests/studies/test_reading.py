@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from coterie.errors import UsageError
 from coterie.studies.reading import load
-from coterie.studies.spec import Study, connected_parts
+from coterie.studies.spec import Specification, connected_parts
 
 STEADY = settings(derandomize=True, deadline=None)
 
@@ -467,6 +467,10 @@ def test_a_bad_override_is_named(folder, setting, line):
     assert complaint("hospital.toml", setting) == line
 
 
+def test_an_index_too_long_to_be_a_number_is_refused():
+    assert complaint(study(), f"algorithm.{'9' * 5000}.epsilon=2").startswith("--set algorithm.999")
+
+
 def test_an_override_is_not_blamed_for_what_the_file_does(folder):
     Path("bad.toml").write_text(HOSPITAL.replace("epsilon = 1", "epsilon = 0"))
     line = "bad.toml: algorithm[1].epsilon of fed-ucb must be a number > 0 (inf: no privacy), got 0"
@@ -775,13 +779,6 @@ REFUSED = {
 
 @pytest.mark.parametrize(("source", "line"), REFUSED.values(), ids=REFUSED)
 def test_bad_input_is_refused_in_one_line(source, line):
-    text = complaint(source)
-    assert text.partition(" (and ")[0] == f"study: {line}"
-
-
-@pytest.mark.parametrize("name", ["horizon zero", "means outside", "swept value out of range", "unknown parameter"])
-def test_one_mistake_is_counted_once(name):
-    source, line = REFUSED[name]
     assert complaint(source) == f"study: {line}"
 
 
@@ -843,4 +840,4 @@ def test_whatever_is_put_into_a_study_ends_in_a_study_or_in_one_line(changes):
     except UsageError as error:
         assert "\n" not in str(error)
     else:
-        assert isinstance(found, Study)
+        assert isinstance(found, Specification)

@@ -17,7 +17,7 @@ Deviations from the paper
 
 from math import ceil, inf, log, pi, sqrt
 from statistics import NormalDist
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from numpy import float64, int64
@@ -390,7 +390,7 @@ class Common(Options):
     mode: Literal["private", "paper"] = "private"
     epsilon: float = Field(1.0, gt=0, description="inf: no privacy")
     rounds: int | None = Field(None, ge=1)
-    gap: Literal["true"] | float | None = Field(None, gt=0, lt=1)
+    gap: Literal["true"] | Annotated[float, Field(gt=0, lt=1)] | None = None
     noise: Literal["paper", "local", "none"] | None = None
     radius: Literal["printed", "subexp", "chernoff"] | None = None
 
@@ -448,7 +448,7 @@ def build(structure, o, s: Setting) -> Method:
         server = TRUSTED
     return Method(
         CLIENT._replace(mechanism="shares" if noise == "secagg" else "laplace"), p, claim(noise, o.epsilon, averaged, s), server,
-        structure, reporters, rotate, server is SERVER and structure == "server" and reporters == team, weights,
+        structure, reporters, rotate, server is SERVER and reporters == team == s.agents, weights,
         tuple(warnings(noise, form, p, s, aggregation, weighting, rotate, reporters < team)),
     )
 

@@ -9,7 +9,7 @@ from coterie.problem.linear import gaps, lay_out, regret, regret_until
 __all__ = ["draw", "lay_out", "regret", "regret_until", "world"]
 
 
-def world(means: np.ndarray, agents: int) -> np.ndarray:
+def world(means: np.ndarray) -> np.ndarray:
     """`means` is [agents, arms], or [1, arms] where all agents are alike: then one record serves them all."""
     slots = capacity(means.shape[1])
     worlds = np.zeros(len(means), record(means=(float64, slots), gaps=(float64, slots)))

@@ -14,7 +14,7 @@ from coterie.problem.linear import gaps, lay_out, regret, regret_until
 __all__ = ["draw", "lay_out", "regret", "regret_until", "world"]
 
 
-def world(means: np.ndarray, agents: int, sigma: float = 1.0, low: float = -inf, high: float = inf) -> np.ndarray:
+def world(means: np.ndarray, sigma: float = 1.0, low: float = -inf, high: float = inf) -> np.ndarray:
     """As for Bernoulli rewards, with a common standard deviation `sigma`."""
     slots = capacity(means.shape[1])
     fields = {"sigma": float64, "low": float64, "high": float64, "means": (float64, slots), "gaps": (float64, slots)}

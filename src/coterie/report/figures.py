@@ -6,7 +6,7 @@ light or dark and belong to the style sheet); dashes, shapes and direct labels s
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element, SubElement, tostring
@@ -17,7 +17,7 @@ WIDTH, HEIGHT = 860, 430
 TOP, BOTTOM, LEFT = 34, 52, 62
 COLOURS = 6
 DASHES = ("", "9 4", "3 3", "12 3 3 3", "6 2 2 2 2 2")  # 5 and 6 have no common factor: 30 rows look different
-LABELLED_ROWS_MAX = 14  # more names than this do not fit beside the curves; the legend still has them
+LABELLED_ROWS_MAX = 14
 LETTER = 8.8  # width of a letter at the larger size used on narrow screens
 
 
@@ -139,8 +139,7 @@ def _axes(svg: Element, across: Scale, up: Scale, title_across: str, title_up: s
 
 def regret_curves(rows: Sequence[Row], names: Sequence[str], view: View) -> str:
     """Mean regret over time with bands from the smallest to the largest replication; `names` are short labels."""
-    labelled = len(rows) <= LABELLED_ROWS_MAX
-    right = WIDTH - (min(210, 16 + LETTER * max(map(len, names))) if labelled else 16)
+    right = WIDTH - (min(210, 16 + LETTER * max(map(len, names))) if labelled(rows) else 16)
     across, up = _time_scale(rows, view, right), _regret_scale(rows, view)
     whose = "total over agents" if view.unit == "total" else "per agent"
     ends = "; ".join(f"{row['label']}: {measured(_statistic(row, view), row['replications'])}" for row in rows)
@@ -151,7 +150,7 @@ def regret_curves(rows: Sequence[Row], names: Sequence[str], view: View) -> str:
     _axes(svg, across, up, "Round" + scales[0], f"Regret, {whose}{scales[1]}")
     _add(svg, "line", class_="guide", y1=up.end, y2=up.start, visibility="hidden")
     groups = [_curve(svg, index, row, view, across, up) for index, row in enumerate(rows)]
-    if labelled:
+    if labelled(rows):
         _end_labels(groups, [up.at(_curve_values(row, "mean", view)[-1]) for row in rows], names, right + 8)
     return _text(svg)
 
@@ -163,6 +162,21 @@ def first_view(rows: Sequence[Row]) -> View:
 
 def _wide(means: Sequence[float]) -> bool:
     return 0 < 20 * min(means) < max(means)
+
+
+def labelled(rows: Sequence[Row]) -> bool:
+    """Is there room for names inside the pictures? If not, legend and table still have them."""
+    return len(rows) <= LABELLED_ROWS_MAX
+
+
+def thinned(curve: Mapping[str, Sequence[float]], most: int = 300) -> dict[str, list[float]]:
+    """A curve of at most `most` checkpoints, spread over it evenly and, for logarithmic time, densely at its start."""
+    last = len(curve["round"]) - 1
+    if last < most:
+        return {key: list(values) for key, values in curve.items()}
+    steps = [step / (most // 2 - 1) for step in range(most // 2)]
+    kept = sorted({round(last * step) for step in steps} | {round(last**step) for step in steps})
+    return {key: [values[place] for place in kept] for key, values in curve.items()}
 
 
 def agent_share(row: Row) -> float:
@@ -268,8 +282,13 @@ def tradeoff_axis(rows: Sequence[Row]) -> Axis:
 
 
 def tradeoff(rows: Sequence[Row], names: Sequence[str]) -> str:
-    """One mark for each row: across by `tradeoff_axis`, up by regret per agent, area by bytes sent."""
+    """One mark for each row: across by `tradeoff_axis`, up by regret per agent, area by bytes sent.
+
+    Empty where there is nothing to trade: a single row, or rows that neither account for an epsilon nor communicate.
+    """
     axis = tradeoff_axis(rows)
+    if len(rows) == 1 or all(axis.value(row) is None for row in rows):
+        return ""
     across, up = _across_scale(rows, axis), _up_scale(rows)
     described = "; ".join(map(_mark_text, rows))
     svg = _picture("tradeoff", f"Scatter chart of regret per agent against {axis.title}. {described}.")
@@ -282,7 +301,7 @@ def tradeoff(rows: Sequence[Row], names: Sequence[str]) -> str:
     for index in sorted(range(len(rows)), key=lambda index: -radii[index]):
         _mark(svg, index, rows[index], centres[index], radii[index], up)
     marks = [(x - radius, y - radius, x + radius, y + radius) for (x, y), radius in zip(centres, radii, strict=True)]
-    for index, centre in enumerate(centres):
+    for index, centre in enumerate(centres if labelled(rows) else []):
         text = f"{_shorten(names[index])} · {_sent(rows[index])}"
         marks.append(_mark_label(svg, leaders, index, text, centre, radii[index], [*marks, *claims]))
     return _text(svg)

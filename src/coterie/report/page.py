@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 
 def render(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
     """The complete HTML text of the report page of one run."""
-    study, rows = summary["study"], summary["rows"]
+    study, rows = summary["study"], [{**row, "curve": figures.thinned(row["curve"])} for row in summary["rows"]]
     if not rows:
         raise UsageError("rows of the summary must hold at least one row, got none")
     environment = Environment(
@@ -41,7 +41,7 @@ def render(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
         emphasised=lambda text: _emphasised(text, [row["label"] for row in rows]),
         replicated=any(row["replications"] > 1 for row in rows),
         table=_table(rows),
-        protections=_protections(rows),
+        protections=[(_letter(index), *protected) for index, protected in enumerate(_protections(rows))],
         further=_further_numbers(rows),
         cards=_cards(rows),
         warnings=[(row["label"], row["warnings"]) for row in rows if row.get("warnings")],
@@ -79,6 +79,7 @@ def _pictures(rows: Sequence[Row]) -> dict[str, Any]:
         "values": [_values(index, row) for index, row in enumerate(rows)],
         "tradeoff": Markup(figures.tradeoff(rows, names)),
         "tradeoff_by_epsilon": axis is figures.EPSILON,
+        "labelled": figures.labelled(rows),
         "shapes": [(Markup(figures.shape(kind)), kind.heading) for kind in verdicts],
     }
 

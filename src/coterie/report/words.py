@@ -71,16 +71,16 @@ def number(value: float) -> str:
 
 
 def decimals_of(sems: Sequence[float]) -> int:
-    """Decimals that show the smallest standard error above zero with two significant digits, at most four."""
+    """Decimals that show the smallest standard error above zero with two significant digits, at most six."""
     known = [sem for sem in sems if sem > 0]
-    return min(4, max(0, 1 - math.floor(math.log10(min(known))))) if known else 1
+    return min(6, max(0, 1 - math.floor(math.log10(min(known))))) if known else 1
 
 
 def measured(statistic: Mapping[str, float], replications: int) -> str:
     """Mean and standard error; the mean alone after one replication, when no error is known."""
     mean, sem = statistic["mean"], statistic["sem"]
     if replications == 1 or sem == 0:
-        return number(mean)
+        return number(mean) + ("" if replications == 1 else " ± 0")
     decimals = decimals_of([sem])
     return f"{mean:,.{decimals}f} ± {sem:,.{decimals}f}"
 
@@ -202,8 +202,7 @@ PRIVACY_EXPLAINED = {
     Verdict.WITHIN: "The loss counted over the whole run is no larger than the epsilon that is claimed.",
     Verdict.ABOVE: "The loss counted over the whole run is larger than the epsilon that is claimed. "
     "Go by the accounted number.",
-    Verdict.UNSUPPORTED: "Noise is added and an epsilon is claimed, but the claim does not hold. "
-    "Do not treat this as private.",
+    Verdict.UNSUPPORTED: "An epsilon is claimed, but it is not guaranteed. Do not treat this as private.",
     Verdict.UNCLAIMED: "Nothing is promised about what an observer can learn.",
 }
 
@@ -287,23 +286,27 @@ def _single_run_caveat(rows: Sequence[Row]) -> list[str]:
 
 
 def regret_findings(rows: Sequence[Row]) -> list[str]:
-    """Lowest regret and what is level with it; highest regret if it is really higher."""
+    """Lowest regret and what cannot be told from it; the highest too, if it can be told from the lowest."""
     best, worst = min(rows, key=regret_of), max(rows, key=regret_of)
     if len(rows) == 1:
         return [f"The regret of {best['label']} is {regret_text(best)}."]
-    sentences = f"{best['label']} has the lowest regret: {regret_text(best)}."
-    others = [row for row in rows if row is not best]
-    level = [row["label"] for row in others if regret_of(row) == regret_of(best)]
-    close = [row["label"] for row in others if within_noise(row, best) and row["label"] not in level]
-    if level:
-        sentences += f" Exactly the same: {listed(level)}."
+    lowest = f"{best['label']} has the lowest regret: {regret_text(best)}.{_level_with(best, rows)}"
+    if within_noise(worst, best):
+        return [lowest]
+    ratio = f", {times(regret_of(worst) / regret_of(best))} as much" if regret_of(best) > 0 else ""
+    return [lowest, f"{worst['label']} has the highest: {regret_text(worst)}{ratio}.{_level_with(worst, rows)}"]
+
+
+def _level_with(row: Row, rows: Sequence[Row]) -> str:
+    """The rows whose regret cannot be told from that of `row`, as further sentences."""
+    others = [other for other in rows if other is not row]
+    same = [other["label"] for other in others if regret_of(other) == regret_of(row)]
+    close = [other["label"] for other in others if within_noise(other, row) and regret_of(other) != regret_of(row)]
+    sentences = f" Exactly the same: {listed(same)}." if same else ""
     if close:
         named = "every other row" if len(close) == len(others) > 1 else listed(close)
         sentences += f" Within noise of it: {named}."
-    if len(level) + len(close) == len(others):
-        return [sentences]
-    ratio = f", {times(regret_of(worst) / regret_of(best))} as much" if regret_of(best) > 0 else ""
-    return [sentences, f"{worst['label']} has the highest: {regret_text(worst)}{ratio}."]
+    return sentences
 
 
 def price_findings(rows: Sequence[Row]) -> list[Finding]:
@@ -403,7 +406,8 @@ def best_arm_finding(rows: Sequence[Row]) -> list[str]:
     if not known:
         return []
     if not missed:
-        return ["In every row all agents ended on the best arm in every replication."]
+        which = "In every row" if len(known) == len(rows) else "In every row for which it is known"
+        return [f"{which} all agents ended on the best arm in every replication."]
     share = "Share of agents that ended on the best arm, where it was not all of them"
     return [f"{share}: {listed(missed)}."]
 
@@ -446,22 +450,30 @@ def problem_text(problem: Mapping[str, Any]) -> str:
         alpha = problem.get("alpha")
         limit = "" if alpha is None else f" of at least {alpha:g}"
         return f"What is bought must have an average quality{limit}; only costs and capacities are known beforehand."
-    rewards = {"gaussian": "Every choice brings a reward with normal noise"}
-    sentence = rewards.get(problem.get("kind") or "bernoulli", "Every choice brings a reward of 0 or 1")
-    return f"{sentence}; {_means_text(problem)}."
+    return f"{_reward_text(problem)}; {_means_text(problem)}."
+
+
+def _reward_text(problem: Mapping[str, Any]) -> str:
+    if problem.get("kind") != "gaussian":
+        return "Every choice brings a reward of 0 or 1"
+    clip = problem.get("clip")
+    return "Every choice brings a reward with normal noise" + (f", cut to {clip[0]:g}..{clip[1]:g}" if clip else "")
 
 
 def _means_text(problem: Mapping[str, Any]) -> str:
+    means, instance, spread = problem.get("means"), problem.get("instance"), problem.get("heterogeneity")
     if problem.get("dataset"):
         split = f", split “{problem['split']}”" if problem.get("split") else ""
-        return f"the arms' mean rewards come from the data set “{problem['dataset']}”{split}"
-    if problem.get("instance"):
-        spread = problem.get("heterogeneity")
-        named = INSTANCES.get(problem["instance"], f"the arms form the instance “{problem['instance']}”")
-        if not spread:
-            return named
-        return f"{named}; agents see different means (heterogeneity {spread:g}) and an arm counts by their average"
-    return "the arms' mean rewards are given in the study"
+        text = f"the arms' mean rewards come from the data set “{problem['dataset']}”{split}"
+    elif instance:
+        text = INSTANCES.get(instance, f"the arms form the instance “{instance}”")
+    else:
+        text = "the arms' mean rewards are given in the study"
+    if spread:
+        text += f"; agents see different means (heterogeneity {spread:g})"
+    if spread or problem.get("dataset") or (means and isinstance(means[0], list | tuple)):
+        text += "; an arm counts by its average over agents"
+    return text
 
 
 def network_text(network: Mapping[str, Any]) -> str:

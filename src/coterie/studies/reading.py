@@ -27,7 +27,7 @@ from coterie.studies.messages import (
     unfit_numbers,
     unknown_key,
 )
-from coterie.studies.spec import AlgorithmTable, Row, Settings, Study, StudyFile
+from coterie.studies.spec import AlgorithmTable, Row, Settings, Specification, StudyFile
 
 
 class Entry(Protocol):
@@ -72,7 +72,7 @@ def load(
     find: Callable[[str], Entry],
     names: Callable[[], Sequence[str]],
     builtin: Path,
-) -> Study:
+) -> Specification:
     """Read a study: the path of a TOML file, the name of one in the folder `builtin`, or a dict of the same shape."""
     document = read(source, builtin)
     tree, origins = document.tree, dict[KeyPath, str]()
@@ -92,7 +92,7 @@ def load(
         raise UsageError(f"{place}: {first.text}{f' (and {others} more)' if others else ''}")
     settings = {key: getattr(file, key) for key in Settings.model_fields}
     labelled = tuple(with_unique_labels(rows))
-    return Study(name=document.name, title=file.title or document.name, rows=labelled, **settings)
+    return Specification(name=document.name, title=file.title or document.name, rows=labelled, **settings)
 
 
 def read(source: str | Path | Mapping[str, Any], builtin: Path) -> Document:

@@ -252,7 +252,7 @@ class Row(Table):
         return rewritten(self.options.model_dump(), finite_or_null)
 
 
-class Study(Settings):
+class Specification(Settings):
     """A study that can be run: one row for each algorithm and each value of its sweeps."""
 
     name: str

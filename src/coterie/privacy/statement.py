@@ -1,0 +1,36 @@
+"""What may be said about privacy: the claim of a method beside what its ledger shows, with the unit and the adversary in words."""
+
+from math import inf
+from typing import Any, NamedTuple
+
+UNIT_OF_PRIVACY = "one reward of one agent"
+
+
+class Claim(NamedTuple):
+    """What a method says about its privacy."""
+
+    epsilon: float  # inf: none is claimed
+    adversary: str  # against whom
+    note: str = ""
+    delta: float = 0.0
+    booked_by: str = "agents"  # whose ledger bounds the loss: "agents" or "server"
+    void: str = ""  # why no finite loss holds, whatever the ledger says
+
+
+def statement(claim: Claim, booked: float, caveat: str = "") -> dict[str, Any]:
+    """The privacy of a run as JSON: `private` only if a finite loss was booked and it is no more than the claim.
+
+    >>> statement(Claim(1.0, "the server"), 50.0)["private"]
+    False
+    """
+    void = claim.void or ("" if booked < inf else "a number left an agent without noise")
+    private = not void and booked <= claim.epsilon * (1 + 1e-12) and claim.epsilon < inf
+    notes = [claim.note, f"no finite epsilon holds: {void}" if void and claim.epsilon < inf else "", caveat]
+    return {
+        "claimed": {"epsilon": claim.epsilon, "delta": claim.delta} if claim.epsilon < inf else None,
+        "accounted": {"epsilon": None if void else booked, "delta": claim.delta},
+        "private": private,
+        "unit": UNIT_OF_PRIVACY,
+        "adversary": claim.adversary,
+        "note": ". ".join(note for note in notes if note),
+    }

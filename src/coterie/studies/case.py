@@ -1,0 +1,200 @@
+"""From a specification to what the engines take: the problem, the network and the method of one row and one instance."""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from coterie import algorithms
+from coterie.contract import Method, Setting
+from coterie.engines.simulate import Links, Run, simulate_mesh, simulate_star
+from coterie.network import Graph, collect, disjoint, distances, from_edges, make, synchronise
+from coterie.problem import bernoulli, gaussian
+from coterie.problem.instances import grid, heterogeneous, middle, smallest_gap, uniform
+from coterie.studies.spec import Row, Specification
+
+PROBLEM, NETWORK = 0, 1  # purposes of an instance's own randomness
+
+
+class Traffic(NamedTuple):
+    """What was said in each replication, and what it cost by the prices of the links."""
+
+    rounds: np.ndarray
+    messages: np.ndarray
+    bytes: np.ndarray
+    cost: np.ndarray
+    extra: dict[str, np.ndarray]
+
+
+class Case(NamedTuple):
+    """One row of a study on one instance: everything but the replications."""
+
+    method: Method
+    problem: ModuleType
+    worlds: np.ndarray
+    means: np.ndarray  # [agents, arms], or [1, arms] where all agents are alike
+    agents: int
+    horizon: int
+    marks: np.ndarray
+    delay: int
+    links: Links | None
+    traffic: Callable[[np.ndarray], Traffic]
+
+    def simulate(self, seed: int, first: int, replications: int) -> Run:
+        about = (self.method, self.problem, self.worlds, self.agents, self.horizon, self.marks)
+        which: dict[str, Any] = {"seed": seed, "first": first, "replications": replications}
+        if self.links is not None:
+            return simulate_mesh(*about, self.links, **which)
+        folded = self.method.folds and self.delay == 0
+        return simulate_star(*about, delay=self.delay, folded=folded, **which)
+
+    @property
+    def best_arms(self) -> np.ndarray:
+        overall = self.means.mean(axis=0)
+        return np.flatnonzero(overall >= overall.max() - 1e-12)
+
+
+def is_random(study: Specification) -> bool:
+    """Whether every replication has an instance of its own."""
+    drawn = study.problem.instance == "uniform" or study.problem.heterogeneity > 0
+    return drawn or study.network.graph == "erdos-renyi"
+
+
+def make_case(study: Specification, row: Row, replication: int) -> Case:
+    """The instance is drawn from (seed, replication): all rows of a study meet the same ones."""
+    problem, worlds, means = make_problem(study, np.random.default_rng([study.seed, replication, PROBLEM]))
+    agents, graph = study.problem.agents, make_graph(study, np.random.default_rng([study.seed, replication, NETWORK]))
+    clip = getattr(study.problem, "clip", None) or ((0.0, 1.0) if problem is bernoulli else (-np.inf, np.inf))
+    setting = Setting(
+        agents,
+        study.problem.arms,
+        study.horizon,
+        homogeneous=len(means) == 1 or bool((means == means[0]).all()),
+        gap=smallest_gap(means),
+        low=clip[0],
+        high=clip[1],
+        proxy=min((clip[1] - clip[0]) / 2, getattr(study.problem, "sigma", np.inf)),
+        components=study.network.components or (agents,),
+    )
+    method = algorithms.find(row.reference).build(row.options, setting)
+    delay, links, traffic = STRUCTURES[method.structure](study, method, graph)
+    return Case(method, problem, worlds, means, agents, study.horizon, checkpoints(study), delay, links, traffic)
+
+
+def make_problem(study: Specification, rng: np.random.Generator) -> tuple[ModuleType, np.ndarray, np.ndarray]:
+    about = study.problem
+    drawn = {"grid": grid, "middle": middle, "uniform": lambda arms: uniform(arms, rng)}
+    means = np.array(about.means, float) if about.means is not None else drawn[about.instance](about.arms)
+    if about.heterogeneity > 0:
+        means = heterogeneous(means, about.agents, about.heterogeneity, rng)
+    means = np.atleast_2d(means)
+    if about.kind == "bernoulli":
+        return bernoulli, bernoulli.world(means), means
+    low, high = about.clip or (-np.inf, np.inf)
+    return gaussian, gaussian.world(means, about.sigma, low, high), means
+
+
+def make_graph(study: Specification, rng: np.random.Generator) -> Callable[[], Graph]:
+    """Built only where it is asked for: a star of a million clients has no use for a complete graph."""
+    about, agents = study.network, study.problem.agents
+
+    def build() -> Graph:
+        if about.edges is not None:
+            return from_edges(agents, np.array(about.edges, np.int64).reshape(-1, 2))
+        sizes = about.components or (agents,)
+        return disjoint([make(about.graph, size, rng, about.probability) for size in sizes])
+
+    return build
+
+
+def checkpoints(study: Specification) -> np.ndarray:
+    """Half of them evenly spaced, half by equal factors: curves look right on both kinds of axes."""
+    half = study.checkpoints // 2
+    even = np.linspace(0, study.horizon, half + 1)[1:]
+    return np.unique(np.concatenate([even, np.geomspace(1, study.horizon, half)]).round().astype(np.int64))
+
+
+# --- how reports travel: each gives (delay, links, traffic) -------------------------------------------
+
+
+def around_a_server(study, method, graph):
+    price = study.network.link_cost.server
+
+    def traffic(tally):
+        words = tally["up_words"] + tally["down_words"]
+        messages = tally["up_messages"] + tally["down_messages"]
+        return Traffic(tally["rounds"], messages, 8 * words, price * tally["up_messages"], {})
+
+    return 0, None, traffic
+
+
+def by_synchronisation(study, method, graph):
+    """Every agent obtains every report: links that carried an advertisement are paid for."""
+    once, price = synchronise(graph()), study.network.link_cost.peer
+    spoken = once.adv_messages + once.req_messages + once.data_messages
+    delay = max(0, once.slots - 1)
+
+    def traffic(tally):
+        rounds, agents = tally["rounds"], study.problem.agents
+        data = once.delivered * tally["up_words"] // agents
+        names = rounds * (once.advertised_items + once.delivered)
+        data_links = price * rounds * once.data_links
+        extra = {"delay": np.full(len(rounds), delay), "cost_data_links": data_links}
+        return Traffic(rounds, rounds * spoken, 8 * (data + names), price * rounds * once.advertised_links, extra)
+
+    return delay, None, traffic
+
+
+def by_components(study, method, graph):
+    """Reports go hop by hop to the sink of their component, sinks report to the server, its answer returns the same way."""
+    once, prices = collect(graph()), study.network.link_cost
+    links = once.hops + len(once.sinks)
+
+    def traffic(tally):
+        rounds, agents = tally["rounds"], study.problem.agents
+        extra = {"delay": np.full(len(rounds), once.delay)}
+        extra |= {f"cost_{name}": rounds * getattr(once, name)(prices.peer, prices.server) for name in ("maintain", "tree")}
+        words = (tally["up_words"] + tally["down_words"]) * links // agents
+        return Traffic(rounds, 2 * rounds * links, 8 * words, rounds * once.path(prices.peer, prices.server), extra)
+
+    return once.delay, None, traffic
+
+
+def alone(study, method, graph):
+    def traffic(tally):
+        nothing = np.zeros(len(tally), np.int64)
+        return Traffic(nothing, nothing, nothing, nothing, {})
+
+    return 0, None, traffic
+
+
+def among_peers(study, method, graph):
+    """Messages reach every agent within `life` hops, after as many rounds as there are hops."""
+    built, price = graph(), study.network.link_cost.peer
+    links = reach(built, method.life)
+    heard_by = np.bincount(links.sender, minlength=built.nodes).mean() if built.nodes else 0.0
+
+    def traffic(tally):
+        messages = tally["up_messages"] * heard_by + 2 * tally["meetings"]
+        words = tally["up_words"] * heard_by + 2 * tally["meetings"] * method.node.card(method.p).itemsize // 8
+        return Traffic(np.full(len(tally), study.horizon), messages, 8 * words, price * messages, {})
+
+    return 0, links._replace(meetings=method.meetings), traffic
+
+
+def reach(graph: Graph, life: int) -> Links:
+    """Every agent hears every other one within `life` hops."""
+    hops = distances(graph)
+    receiver, sender = np.nonzero((hops >= 1) & (hops <= life))
+    first = np.searchsorted(receiver, np.arange(graph.nodes + 1))
+    return Links(first, sender.astype(np.int64), hops[receiver, sender].astype(np.int64), graph.edges)
+
+
+STRUCTURES = {
+    "server": around_a_server,
+    "synchronise": by_synchronisation,
+    "hybrid": by_components,
+    "alone": alone,
+    "peers": among_peers,
+}

@@ -1,0 +1,157 @@
+"""What a run leaves: tables of all replications, a summary of every row, and the files that hold them."""
+
+import json
+import math
+import os
+import platform
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from coterie.algorithms import find
+from coterie.errors import StateError, StorageError
+from coterie.privacy.statement import statement
+from coterie.studies.case import checkpoints, make_case
+from coterie.studies.running import Batch, Columns
+from coterie.studies.spec import Row, Specification, finite_or_null, rewritten
+from coterie.version import VERSION
+
+
+class Result(NamedTuple):
+    """The outcome of a study."""
+
+    study: Specification
+    summary: list[dict[str, Any]]  # the rows of summary.json
+    checkpoints: pl.DataFrame
+    replications: pl.DataFrame  # one line each: what was said, what it cost, what was found and what was spent
+
+    def frame(self) -> pl.DataFrame:
+        """Long form: row, label, replication, round, regret (total over agents) and regret_per_agent."""
+        return self.checkpoints
+
+    def document(self) -> dict[str, Any]:
+        """summary.json."""
+        return {"study": self.study.resolved(), "rows": self.summary}
+
+    def write(self, folder: Path) -> None:
+        """The summary comes last: it says that all is there."""
+        try:
+            self.checkpoints.write_parquet(folder / "results.parquet", compression="zstd")
+            self.replications.write_parquet(folder / "replications.parquet", compression="zstd")
+            write_json(folder / "summary.json", self.document())
+        except OSError as error:
+            raise StorageError(f"{folder}: cannot be written: {error.strerror}") from error
+
+
+def read_result(study: Specification, folder: Path) -> Result:
+    """A result that was written."""
+    try:
+        summary = json.loads((folder / "summary.json").read_text())["rows"]
+        frames = [pl.read_parquet(folder / f"{name}.parquet") for name in ("results", "replications")]
+    except (OSError, ValueError, KeyError, pl.exceptions.PolarsError) as error:
+        raise StateError(f"{folder}: must hold the whole results of a run, got damaged ones ({type(error).__name__})") from error
+    return Result(study, summary, *frames)
+
+
+def make_result(study: Specification, batches: dict[Batch, Columns]) -> Result:
+    summary, curves, ends = [], [], []
+    for index, row in enumerate(study.rows):
+        mine = [columns for batch, columns in batches.items() if batch.row == index]
+        joined = {name: np.concatenate([columns[name] for columns in mine]) for name in mine[0]}
+        summary.append(summarise(study, row, joined))
+        curves.append(long_form(study, index, joined["curves"]))
+        about = {"row": np.full(study.replications, index, np.int32), "replication": np.arange(study.replications, dtype=np.int32)}
+        ends.append(pl.DataFrame(about | {name: v for name, v in joined.items() if name not in ("curves", "seconds")}))
+    return Result(study, summary, pl.concat(curves), pl.concat(ends, how="diagonal"))
+
+
+def long_form(study: Specification, index: int, curves: np.ndarray) -> pl.DataFrame:
+    marks = checkpoints(study)
+    return pl.DataFrame({
+        "row": np.full(curves.size, index, np.int32),
+        "label": [study.rows[index].label] * curves.size,
+        "replication": np.repeat(np.arange(len(curves), dtype=np.int32), len(marks)),
+        "round": np.tile(marks, len(curves)),
+        "regret": curves.ravel(),
+        "regret_per_agent": curves.ravel() / study.problem.agents,
+    })
+
+
+def summarise(study: Specification, row: Row, columns: Columns) -> dict[str, Any]:
+    case = make_case(study, row, 0)
+    agents, curves, seconds = study.problem.agents, columns["curves"], columns["seconds"].sum()
+    mean = {name: float(values.mean()) for name, values in columns.items() if name != "curves"}
+    facts = {
+        "label": row.label,
+        "algorithm": find(row.reference).name,
+        "parameters": row.parameters(),
+        "agents": agents,
+        "arms": study.problem.arms,
+        "horizon": study.horizon,
+        "replications": study.replications,
+        "regret": spread(curves[:, -1]),
+        "regret_per_agent": spread(curves[:, -1] / agents),
+        "curve": {
+            "round": checkpoints(study).tolist(),
+            "mean": curves.mean(axis=0).tolist(),
+            "low": curves.min(axis=0).tolist(),
+            "high": curves.max(axis=0).tolist(),
+        },
+        "best_arm_rate": mean["best_arm_rate"],
+        "communication": {name: mean[name] for name in ("rounds", "messages", "bytes", "cost")},
+        "privacy": statement(case.method.claim, float(columns["epsilon"].max()), case.method.node.caveat),
+        "extra": {name.removeprefix("extra_"): value for name, value in mean.items() if name.startswith("extra_")},
+        "warnings": list(case.method.warnings),
+        "seconds": float(seconds),
+        "agent_rounds_per_second": agents * study.horizon * study.replications / max(float(seconds), 1e-9),
+    }
+    return rewritten(facts, finite_or_null)
+
+
+def spread(values: np.ndarray) -> dict[str, float]:
+    sem = float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else 0.0
+    return {"mean": float(values.mean()), "sem": sem, "min": float(values.min()), "max": float(values.max())}
+
+
+def manifest(study: Specification) -> dict[str, Any]:
+    return {
+        "study": study.resolved(),
+        "name": study.name,
+        "hash": study.digest,
+        "version": VERSION,
+        "seed": study.seed,
+        "platform": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}, numpy {np.__version__}",
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def open_folder(study: Specification, folder: Path) -> bool:
+    """Prepare a run's folder, or find the run that was begun there; True if that run is complete."""
+    about = folder / "manifest.json"
+    try:
+        if about.exists():
+            found = json.loads(about.read_text())
+            if (found.get("hash"), found.get("version")) != (study.digest, VERSION):
+                raise StateError(
+                    f"{folder}: must be empty or hold a run of this study ({study.digest}, version {VERSION}), "
+                    f"got one of {found.get('name')} ({found.get('hash')}, version {found.get('version')})"
+                )
+            return (folder / "summary.json").exists()
+        if folder.exists() and any(folder.iterdir()):
+            raise StateError(f"{folder}: must be empty or hold a run of this study, got other files")
+        folder.mkdir(parents=True, exist_ok=True)
+        write_json(about, manifest(study))
+    except json.JSONDecodeError as error:
+        raise StateError(f"{about}: must be JSON, got damaged text at line {error.lineno}") from error
+    except OSError as error:
+        raise StorageError(f"{folder}: cannot be written: {error.strerror}") from error
+    return False
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    scratch = path.with_suffix(".tmp")
+    scratch.write_text(json.dumps(content, indent=1, allow_nan=False))
+    os.replace(scratch, path)

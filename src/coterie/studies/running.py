@@ -1,0 +1,139 @@
+"""Run a study: batches of replications on worker threads, each finished batch kept at once.
+
+Compiled engines run without the interpreter's lock, so threads are enough, and there is nothing to start or to copy. A batch is
+fixed by the study alone; its results depend on (seed, row, replication) only. So any number of workers gives the same
+results, and a run that was interrupted goes on with the batches that are missing.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from coterie.errors import StorageError, UsageError
+from coterie.privacy.ledger import loss_per_reward
+from coterie.studies.case import Case, is_random, make_case
+from coterie.studies.spec import Specification
+
+Progress = Callable[[int, int, str], None]  # done, total (agent-rounds), label of the row
+
+
+class Batch(NamedTuple):
+    row: int
+    first: int
+    replications: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.row:04d}-{self.first:07d}"
+
+
+Columns = dict[str, np.ndarray]  # "curves" is [replication, mark], everything else [replication]
+
+
+def run_batches(
+    study: Specification, workers: int | None = None, parts: Path | None = None, progress: Progress | None = None
+) -> dict[Batch, Columns]:
+    """All batches of the study; those that lie in the folder `parts` already are not run again."""
+    batches = list(_batches(study))
+    done = {batch: found for batch in batches if parts and (found := _load(parts / f"{batch.name}.npz")) is not None}
+    work = study.horizon * study.problem.agents
+    finished, total = sum(b.replications for b in done) * work, sum(b.replications for b in batches) * work
+    cases = _Cases(study)
+    pool = ThreadPoolExecutor(workers or os.cpu_count() or 1)
+    try:
+        waiting = {pool.submit(_run, study, cases, batch): batch for batch in batches if batch not in done}
+        while waiting:
+            for future in _next(waiting):
+                batch = waiting.pop(future)
+                done[batch] = future.result()
+                if parts:
+                    _save(parts / f"{batch.name}.npz", done[batch])
+                finished += batch.replications * work
+                if progress:
+                    progress(finished, total, study.rows[batch.row].label)
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+    return {batch: done[batch] for batch in batches}
+
+
+def _next(waiting: dict[Future, Batch]) -> set[Future]:
+    """With a time limit, so that Ctrl-C is heard."""
+    while True:
+        ready, _ = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+        if ready:
+            return ready
+
+
+def _batches(study: Specification) -> Iterator[Batch]:
+    """Small enough to show progress and to lose little, large enough to be worth a call."""
+    work = study.problem.agents * (study.problem.arms + study.horizon // 100)
+    size = 1 if is_random(study) else int(np.clip(1_000_000 // work, 1, 32))
+    for row in range(len(study.rows)):
+        for first in range(0, study.replications, size):
+            yield Batch(row, first, min(size, study.replications - first))
+
+
+def check_rows(study: Specification) -> None:
+    """Options that do not fit the problem or the network are found before anything runs."""
+    for row in study.rows:
+        try:
+            make_case(study, row, 0)
+        except UsageError as error:
+            raise UsageError(f"{study.name}: {row.label}: {error}") from error
+
+
+class _Cases:
+    """One case for each row, where all replications share it."""
+
+    def __init__(self, study: Specification):
+        self.study, self.shared, self.kept = study, not is_random(study), {}
+
+    def get(self, batch: Batch) -> Case:
+        if not self.shared:
+            return make_case(self.study, self.study.rows[batch.row], batch.first)
+        if batch.row not in self.kept:
+            self.kept[batch.row] = make_case(self.study, self.study.rows[batch.row], 0)
+        return self.kept[batch.row]
+
+
+def _run(study: Specification, cases: _Cases, batch: Batch) -> Columns:
+    case = cases.get(batch)
+    case.simulate(study.seed, 0, 0)  # compiles, so that the clock does not see it
+    began = time.perf_counter()
+    run = case.simulate(study.seed, batch.first, batch.replications)
+    seconds = time.perf_counter() - began
+    ledgers = run.server_ledgers if case.method.claim.booked_by == "server" else run.ledgers
+    traffic = case.traffic(run.tallies)
+    return {
+        "curves": run.curves,
+        "best_arm_rate": np.isin(run.finals, case.best_arms).mean(axis=1),
+        **{name: np.asarray(getattr(traffic, name), float) for name in ("rounds", "messages", "bytes", "cost")},
+        "epsilon": loss_per_reward(ledgers).max(axis=1),
+        **{f"extra_{name}": np.asarray(values, float) for name, values in traffic.extra.items()},
+        "seconds": np.full(batch.replications, seconds / batch.replications),
+    }
+
+
+def _save(path: Path, columns: Columns) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scratch = path.with_suffix(".tmp")
+        with scratch.open("wb") as file:
+            np.savez(file, **columns)  # type: ignore[arg-type]
+        scratch.rename(path)
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def _load(path: Path) -> Columns | None:
+    """A batch that was cut short while it was written does not count."""
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            return dict(stored)
+    except (OSError, ValueError, EOFError):
+        return None
