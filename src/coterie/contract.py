@@ -217,7 +217,7 @@ class Method(NamedTuple):
     rotate: bool = False  # those who report take turns in a fixed random order; else drawn afresh each epoch
     folds: bool = False  # all agents may share one record where there is no delay (see engines.star)
     weights: tuple[float, ...] = ()  # of the agents' reports, where the server weighs them
-    life: int = 1  # among peers: hops a message lives
+    life: int | None = None  # among peers: hops a message lives; None: what the network says
     meetings: int = 0  # among peers: edges drawn for a meeting in each round
     warnings: tuple[str, ...] = ()
 

@@ -9,7 +9,7 @@ import numpy as np
 from coterie import algorithms
 from coterie.contract import Method, Setting
 from coterie.engines.simulate import Links, Run, simulate_mesh, simulate_star
-from coterie.network import Graph, collect, disjoint, distances, from_edges, make, synchronise
+from coterie.network import Graph, collect, disjoint, distances, from_edges, make, require_connected, synchronise
 from coterie.problem import bernoulli, gaussian
 from coterie.problem.instances import grid, heterogeneous, middle, smallest_gap, uniform
 from coterie.studies.spec import Row, Specification
@@ -172,7 +172,8 @@ def alone(study, method, graph):
 def among_peers(study, method, graph):
     """Messages reach every agent within `life` hops, after as many rounds as there are hops."""
     built, price = graph(), study.network.link_cost.peer
-    links = reach(built, method.life)
+    require_connected(built)
+    links = reach(built, method.life, study.network.life)
     heard_by = np.bincount(links.sender, minlength=built.nodes).mean() if built.nodes else 0.0
 
     def traffic(tally):
@@ -183,9 +184,12 @@ def among_peers(study, method, graph):
     return 0, links._replace(meetings=method.meetings), traffic
 
 
-def reach(graph: Graph, life: int) -> Links:
+def reach(graph: Graph, life: int | None, default: int | str) -> Links:
     """Every agent hears every other one within `life` hops."""
     hops = distances(graph)
+    if life is None:
+        named = {"diameter": int(hops.max()), "half-diameter": -(-int(hops.max()) // 2)}
+        life = named[default] if isinstance(default, str) else default
     receiver, sender = np.nonzero((hops >= 1) & (hops <= life))
     first = np.searchsorted(receiver, np.arange(graph.nodes + 1))
     return Links(first, sender.astype(np.int64), hops[receiver, sender].astype(np.int64), graph.edges)

@@ -1,0 +1,109 @@
+"""Block UCB: every agent plays UCB on noised block sums, its own and those of the agents it hears.
+
+The rewards of an arm are released when their number has doubled since the last release. Every reward is in one block, so the
+whole transcript costs epsilon per reward, whatever the horizon.
+"""
+
+from math import inf, log, sqrt
+from typing import NamedTuple
+
+from numpy import float64, int64
+from pydantic import Field
+
+from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, offer, order
+from coterie.kernel import UNIT, argmax, capacity, node, record
+
+
+class Params(NamedTuple):  # numbers only, the same for all agents
+    arms: int
+    epsilon: float
+
+
+# --- what an agent keeps: raw sums in `secret`, everything else in `open` ---------------------------
+
+
+def secret_record(p):
+    return record(total=(int64, capacity(p.arms)))
+
+
+def open_record(p):
+    n = capacity(p.arms)
+    return record(
+        news=int64, pulls=(int64, n), covered=(int64, n), count=(int64, n), total=(int64, n), index=(float64, n),
+        fresh_count=(int64, n), fresh_total=(int64, n),
+    )
+
+
+def message_record(p):
+    return record(arm=int64, count=int64, total=int64)
+
+
+# --- one turn, in the order in which the engine calls it ----------------------------------------------
+
+
+@node
+def hear(open, peer, p, t, message):
+    open.count[message.arm] += message.count
+    open.total[message.arm] += message.total
+
+
+@node
+def choose(open, p, t, die, plan):
+    for k in range(p.arms):
+        n = open.count[k]
+        open.index[k] = open.total[k] / (UNIT * float(n)) + sqrt(2.0 * log(t) / n) if n > 0 else inf
+    arm = (t - 1) % p.arms if t <= p.arms else argmax(open.index, p.arms)
+    open.pulls[arm] += 1
+    order(plan, arm, 1)
+
+
+@node
+def observe(secret, p, t, arm, pulls, total):
+    secret.total[arm] += total
+
+
+@node
+def release(secret, open, p, t, plan, out):
+    k = plan.arm[0]
+    if open.pulls[k] >= 2 * open.covered[k]:
+        offer(out, k, secret.total[k], 1.0, p.epsilon, 0, open.covered[k] + 1, open.pulls[k])
+        secret.total[k] = 0
+
+
+@node
+def publish(open, p, t, plan, out):
+    open.news = -1
+    for e in range(out.entries):
+        k = out.arm[e]
+        open.news = k
+        open.fresh_count[k], open.fresh_total[k] = open.pulls[k] - open.covered[k], out.value[e]
+        open.count[k] += open.fresh_count[k]
+        open.total[k] += open.fresh_total[k]
+        open.covered[k] = open.pulls[k]
+
+
+@node
+def speak(open, p, t, message):
+    if open.news < 0:
+        return 0
+    message.arm, message.count, message.total = open.news, open.fresh_count[open.news], open.fresh_total[open.news]
+    return 3
+
+
+# --- what a study may set, and what is claimed --------------------------------------------------------
+
+
+class BlockOptions(Options):
+    epsilon: float = Field(1.0, gt=0, description="inf: no privacy")
+
+
+def build(options: BlockOptions, setting: Setting) -> Method:
+    claim = Claim(options.epsilon, "anyone who sees every message, count, arm and time of all agents")
+    return Method(BLOCK_UCB, Params(setting.arms, options.epsilon), claim)
+
+
+BLOCK_UCB = Algorithm(
+    "block_ucb", secret_record, open_record, message_record, choose=choose, observe=observe, release=release,
+    publish=publish, speak=speak, hear=hear,
+)
+ENTRIES = (Entry("block-ucb", "UCB on noised block sums", BlockOptions, build, ({}, {"epsilon": inf})),)

@@ -1,0 +1,65 @@
+"""`coterie run`."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from coterie.cli.table import summary_table
+from coterie.errors import UsageError
+
+
+def run(
+    study: str = typer.Argument(help="A TOML file, or the name of a built-in study (see `coterie studies`)."),
+    out: Path = typer.Option(None, metavar="DIR", help="Where to keep the run. Default: runs/<name>-<hash>"),
+    sets: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="Override a value, e.g. --set horizon=1000"),
+    workers: int = typer.Option(None, metavar="N", help="Worker threads. Default: one for each core."),
+    engine: str = typer.Option("local", metavar="local", help="Where batches run."),
+    as_json: bool = typer.Option(False, "--json", help="Print summary.json to stdout, and nothing else there."),
+) -> None:
+    """Run a study and write a page about it. A run that was interrupted goes on where it stopped.
+
+    Example: coterie run quickstart --set replications=5
+    """
+    from coterie.report import write
+    from coterie.studies import load_study
+
+    if workers is not None and workers < 1:
+        raise UsageError(f"--workers must be a whole number >= 1, got {workers}")
+    if engine != "local":
+        raise UsageError(f"--engine must be local, got {engine!r}")
+    loaded = load_study(study, sets)
+    folder = out or loaded.folder
+    console = Console(stderr=True)
+    with _bar(console) as bar:
+        task = bar.add_task("compiling (the first time only)", total=None)
+        try:
+            result = loaded.run(workers, folder, lambda done, total, label: _advance(bar, task, done, total, label))
+        except KeyboardInterrupt:
+            bar.stop()
+            console.print(f"interrupted: what was finished is kept in {folder}; the same command goes on from there")
+            raise
+    page = folder / "report.html"
+    write(page, result.document(), json.loads((folder / "manifest.json").read_text()))
+    if as_json:
+        sys.stdout.write(json.dumps(result.document(), indent=1, allow_nan=False) + "\n")
+        return
+    output = Console()
+    output.print(summary_table(result.document()))
+    for row in result.summary:
+        for warning in row["warnings"]:
+            output.print(f"[yellow]note[/yellow] {row['label']}: {warning}", highlight=False)
+    output.print(f"page: {page}", soft_wrap=True, highlight=False)
+
+
+def _bar(console: Console) -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
+    return Progress(*columns, TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), console=console, transient=True)
+
+
+def _advance(bar: Progress, task: Any, done: int, total: int, label: str) -> None:
+    bar.update(task, completed=done, total=total, description=label)
