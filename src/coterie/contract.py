@@ -125,6 +125,20 @@ def offer(out, arm, value, sensitivity, price, chain, first, last):
     out.entries += 1
 
 
+@node
+def offer_each(out, plan, values, sensitivity, price, chain, first, last):
+    """One offer for every arm of the plan, values[arm], all with the same cover and price. `out` must be empty."""
+    for e in range(plan.entries):
+        out.arm[e] = plan.arm[e]
+        out.value[e] = values[plan.arm[e]]
+        out.sensitivity[e] = sensitivity
+        out.price[e] = price
+        out.chain[e] = chain
+        out.first[e] = first
+        out.last[e] = last
+    out.entries = plan.entries
+
+
 def plan_record(p: Any) -> dtype:
     """`total` (rewards drawn for an entry) and `lap` (regret of one pull of each entry before) are the engine's."""
     n = capacity(p.arms)

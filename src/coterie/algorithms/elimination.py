@@ -23,7 +23,7 @@ import numpy as np
 from numpy import float64, int64
 from pydantic import Field
 
-from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, offer, order
+from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, offer, offer_each, order
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, capacity, node, pick, record
 
@@ -88,10 +88,9 @@ def observe(secret, p, t, arm, pulls, total):
 
 @node
 def release(secret, open, p, t, plan, out):  # step 2: every reward is in one epoch sum
+    offer_each(out, plan, secret.total, p.reach, p.price, 0, open.samples + 1, open.samples + open.pulls)
     for e in range(plan.entries):
-        k = plan.arm[e]
-        offer(out, k, secret.total[k], p.reach, p.price, 0, open.samples + 1, open.samples + open.pulls)
-        secret.total[k] = 0
+        secret.total[plan.arm[e]] = 0
 
 
 @node

@@ -1,7 +1,8 @@
 """Who talks to whom, over how many hops, and what it takes to bring all reports together.
 
 `graphs` builds graphs and splits them into components, `distances` counts hops, `synchronise` lets all agents obtain
-all reports from neighbours only, `hybrid` collects them at one sink per component.
+all reports from neighbours only, `hybrid` collects them at one sink per component, `mixing` tells how fast gossip
+makes all agents agree.
 """
 
 from coterie.network.distances import diameter, distances, eccentricities
@@ -19,6 +20,7 @@ from coterie.network.graphs import (
     star,
 )
 from coterie.network.hybrid import Collection, collect
+from coterie.network.mixing import gossip_matrix, second_eigenvalue
 from coterie.network.synchronise import Synchronisation, slots, synchronise
 
 __all__ = [
@@ -33,11 +35,13 @@ __all__ = [
     "eccentricities",
     "erdos_renyi",
     "from_edges",
+    "gossip_matrix",
     "make",
     "parts",
     "path",
     "require_connected",
     "ring",
+    "second_eigenvalue",
     "slots",
     "star",
     "synchronise",

@@ -15,15 +15,15 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from coterie.errors import StorageError, UsageError
-from coterie.report import figures, words
-from coterie.report.words import Row
+from coterie.report import curves, findings, numbers, question, svg, tradeoff
+from coterie.report.privacy import PRIVACY_EXPLAINED, Row, Verdict, epsilon_text, privacy_line, verdict
 
 HERE = Path(__file__).parent
 
 
 def render(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
     """The complete HTML text of the report page of one run."""
-    study, rows = summary["study"], [{**row, "curve": figures.thinned(row["curve"])} for row in summary["rows"]]
+    study, rows = summary["study"], [{**row, "curve": curves.thinned(row["curve"])} for row in summary["rows"]]
     if not rows:
         raise UsageError("rows of the summary must hold at least one row, got none")
     environment = Environment(
@@ -32,12 +32,12 @@ def render(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
     return environment.get_template("page.html.j2").render(
         style=Markup((HERE / "page.css").read_text(encoding="utf-8")),
         title=study.get("title") or study.get("name") or "A study",
-        question=words.question(study, rows),
-        regret_meaning=words.regret_meaning(study.get("problem") or {}),
+        question=question.question(study, rows),
+        regret_meaning=question.regret_meaning(study.get("problem") or {}),
         procurement=(study.get("problem") or {}).get("kind") == "procurement",
-        algorithms=[(name, words.algorithm_text(name)) for name in dict.fromkeys(row["algorithm"] for row in rows)],
-        modes=words.modes_text([row["parameters"].get("mode") for row in rows]),
-        findings=words.findings(rows),
+        algorithms=[(name, question.algorithm_text(name)) for name in dict.fromkeys(row["algorithm"] for row in rows)],
+        modes=question.modes_text([row["parameters"].get("mode") for row in rows]),
+        findings=findings.findings(rows),
         emphasised=lambda text: _emphasised(text, [row["label"] for row in rows]),
         replicated=any(row["replications"] > 1 for row in rows),
         table=_table(rows),
@@ -67,26 +67,26 @@ def _emphasised(text: str, labels: Sequence[str]) -> Markup:
 
 
 def _pictures(rows: Sequence[Row]) -> dict[str, Any]:
-    names = words.short_labels([row["label"] for row in rows])
-    axis = figures.tradeoff_axis(rows)
-    present = {words.verdict(row["privacy"]) for row in rows}
-    verdicts = [kind for kind in words.Verdict if kind in present]
+    names = svg.short_labels([row["label"] for row in rows])
+    axis = tradeoff.tradeoff_axis(rows)
+    present = {verdict(row["privacy"]) for row in rows}
+    verdicts = [kind for kind in Verdict if kind in present]
     return {
         "verdicts": verdicts,
-        "curves": [(view, Markup(figures.regret_curves(rows, names, view))) for view in figures.VIEWS],
-        "first": figures.first_view(rows),
-        "swatches": [Markup(figures.swatch(index)) for index in range(len(rows))],
+        "curves": [(view, Markup(curves.regret_curves(rows, names, view))) for view in curves.VIEWS],
+        "first": curves.first_view(rows),
+        "swatches": [Markup(svg.swatch(index)) for index in range(len(rows))],
         "values": [_values(index, row) for index, row in enumerate(rows)],
-        "tradeoff": Markup(figures.tradeoff(rows, names)),
-        "tradeoff_by_epsilon": axis is figures.EPSILON,
-        "labelled": figures.labelled(rows),
-        "shapes": [(Markup(figures.shape(kind)), kind.heading) for kind in verdicts],
+        "tradeoff": Markup(tradeoff.tradeoff(rows, names)),
+        "tradeoff_by_epsilon": axis is tradeoff.EPSILON,
+        "labelled": svg.labelled(rows),
+        "shapes": [(Markup(tradeoff.shape(kind)), kind.heading) for kind in verdicts],
     }
 
 
 def _values(index: int, row: Row) -> dict[str, Any]:
     """What the script reads off under the pointer."""
-    names = {"label": row["label"], "colour": figures.colour(index), "share": figures.agent_share(row)}
+    names = {"label": row["label"], "colour": svg.colour(index), "share": curves.agent_share(row)}
     digits = {key: [float(f"{value:.6g}") for value in row["curve"][key]] for key in ("mean", "low", "high")}
     return {**names, "round": row["curve"]["round"], **digits}
 
@@ -100,11 +100,11 @@ def _table(rows: Sequence[Row]) -> list[dict[str, Any]]:
             "label": row["label"],
             "regret": _cells(row["regret"], total, row["replications"]),
             "per_agent": _cells(row["regret_per_agent"], agent, row["replications"]),
-            "best_arm": "-" if row.get("best_arm_rate") is None else words.percent(row["best_arm_rate"]),
+            "best_arm": "-" if row.get("best_arm_rate") is None else numbers.percent(row["best_arm_rate"]),
             "traffic": _traffic(row["communication"]),
-            "claimed": words.epsilon_text(row["privacy"].get("claimed")),
-            "accounted": words.epsilon_text(row["privacy"].get("accounted")),
-            "verdict": words.verdict(row["privacy"]),
+            "claimed": epsilon_text(row["privacy"].get("claimed")),
+            "accounted": epsilon_text(row["privacy"].get("accounted")),
+            "verdict": verdict(row["privacy"]),
             "key": _key(protections, row),
         }
         for row in rows
@@ -112,25 +112,25 @@ def _table(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _cells(statistic: Mapping[str, float], column: Sequence[Mapping[str, float]], replications: int) -> tuple[str, str]:
-    decimals = words.decimals_of([entry["sem"] for entry in column])
+    decimals = numbers.decimals_of([entry["sem"] for entry in column])
     error = "" if replications == 1 else f"± {statistic['sem']:,.{decimals}f}"
     return f"{statistic['mean']:,.{decimals}f}", error
 
 
 def _traffic(communication: Mapping[str, float]) -> list[str]:
-    counts = [words.number(communication[key]) for key in ("rounds", "messages")]
-    return [*counts, words.data_size(communication["bytes"]), words.number(communication["cost"])]
+    counts = [numbers.number(communication[key]) for key in ("rounds", "messages")]
+    return [*counts, numbers.data_size(communication["bytes"]), numbers.number(communication["cost"])]
 
 
 def _protections(rows: Sequence[Row]) -> list[tuple[str, str]]:
     """The distinct pairs (unit, adversary) of rows that claim an epsilon; the table names them by letter."""
-    claiming = [row["privacy"] for row in rows if words.verdict(row["privacy"]) is not words.Verdict.UNCLAIMED]
+    claiming = [row["privacy"] for row in rows if verdict(row["privacy"]) is not Verdict.UNCLAIMED]
     return list(dict.fromkeys((privacy.get("unit") or "", privacy.get("adversary") or "") for privacy in claiming))
 
 
 def _key(protections: Sequence[tuple[str, str]], row: Row) -> str:
     privacy = row["privacy"]
-    if words.verdict(privacy) is words.Verdict.UNCLAIMED:
+    if verdict(privacy) is Verdict.UNCLAIMED:
         return "-"
     return _letter(protections.index((privacy.get("unit") or "", privacy.get("adversary") or "")))
 
@@ -155,9 +155,9 @@ def _extra_text(value: Any) -> str:
         case bool():
             return "yes" if value else "no"
         case int() | float():
-            return words.number(value)
+            return numbers.number(value)
         case {"mean": mean, "sem": sem}:
-            return words.measured({"mean": mean, "sem": sem}, replications=2)
+            return numbers.measured({"mean": mean, "sem": sem}, replications=2)
         case list() if len(value) > 8:
             return f"{len(value)} values, see summary.json"
         case list():
@@ -171,13 +171,13 @@ def _cards(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Rows that make the same statement apart from the size of epsilon share a card; the worst verdicts come first."""
     cards: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
-        privacy, kind = row["privacy"], words.verdict(row["privacy"])
-        told = ("note",) if kind is words.Verdict.UNCLAIMED else ("unit", "adversary", "note")
+        privacy, kind = row["privacy"], verdict(row["privacy"])
+        told = ("note",) if kind is Verdict.UNCLAIMED else ("unit", "adversary", "note")
         facts = {key: privacy[key] for key in told if privacy.get(key)}
-        new: dict[str, Any] = {"verdict": kind, "explained": words.PRIVACY_EXPLAINED[kind], "facts": facts, "lines": {}}
+        new: dict[str, Any] = {"verdict": kind, "explained": PRIVACY_EXPLAINED[kind], "facts": facts, "lines": {}}
         card = cards.setdefault((kind, bool(privacy["private"]), *facts.items()), new)
-        card["lines"].setdefault(words.privacy_line(row), []).append(row["label"])
-    urgency = [words.Verdict.UNSUPPORTED, words.Verdict.ABOVE, words.Verdict.WITHIN, words.Verdict.UNCLAIMED]
+        card["lines"].setdefault(privacy_line(row), []).append(row["label"])
+    urgency = [Verdict.UNSUPPORTED, Verdict.ABOVE, Verdict.WITHIN, Verdict.UNCLAIMED]
     return sorted(cards.values(), key=lambda card: urgency.index(card["verdict"]))
 
 
@@ -190,7 +190,7 @@ def _provenance(study: Mapping[str, Any], rows: Sequence[Row], manifest: Mapping
         "Seed": manifest.get("seed"),
         "Platform": manifest.get("platform"),
         "Created": manifest.get("created"),
-        "Computing time": f"{words.number(seconds)} s" if seconds else None,
+        "Computing time": f"{numbers.number(seconds)} s" if seconds else None,
     }
     return {
         "facts": {key: value for key, value in facts.items() if value is not None},

@@ -1,0 +1,84 @@
+"""Run all benchmarks and print ratios. Absolute figures move with the machine; ratios of one run do not."""
+
+import resource
+import threading
+import time
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks import elimination
+
+
+def best_of(repeats, work):
+    """Least CPU seconds of several passes, the first of which warms up."""
+    work()
+    times = []
+    for _ in range(repeats):
+        began = time.process_time()
+        work()
+        times.append(time.process_time() - began)
+    return min(times)
+
+
+def compare_elimination(console):
+    agents, arms, horizon = 50, 100, 1_000_000
+    printed, private = (elimination.case(agents, arms, horizon, mode=mode) for mode in ("paper", "private"))
+    means, marks = printed.means[0], printed.marks
+    ours = best_of(7, lambda: printed.simulate(0, 0, 20)) / 20
+    rows = [
+        ("coterie, as printed", ours),
+        ("coterie, private", best_of(7, lambda: private.simulate(0, 0, 20)) / 20),
+        ("direct numba translation", best_of(7, lambda: elimination.direct(0, agents, means, horizon, 1.0, marks))),
+        ("a researcher's numpy loop", best_of(7, lambda: elimination.numpy_loop(0, agents, means, horizon, 1.0, marks))),
+    ]
+    table = Table(title=f"CDP-MAB, {agents} agents, {arms} arms, {horizon:,} rounds: CPU time of one run")
+    for heading in ("", "microseconds", "of coterie's"):
+        table.add_column(heading, justify="right" if heading else "left")
+    for name, seconds in rows:
+        table.add_row(name, f"{seconds * 1e6:,.0f}", f"{seconds / ours:.2f} x")
+    console.print(table)
+
+
+def a_million_agents(console):
+    case = elimination.case(1_000_000, 100, 1_000_000_000)
+    seconds = best_of(3, lambda: case.simulate(0, 0, 1))
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    console.print(f"one million agents, 100 arms, 10^9 rounds: {seconds:.2f} s CPU, {memory:.2f} GB at most in this process")
+
+
+def growth(console):
+    """Cost must grow with agents and epochs, not with the horizon."""
+    base = best_of(5, lambda: elimination.case(50, 100, 10**6).simulate(0, 0, 20))
+    longer = best_of(5, lambda: elimination.case(50, 100, 10**9).simulate(0, 0, 20))
+    more = best_of(5, lambda: elimination.case(500, 100, 10**6).simulate(0, 0, 20))
+    console.print(f"a horizon 1,000 times as long costs {longer / base:.2f} x; ten times the agents {more / base:.2f} x")
+
+
+def two_workers(console):
+    case = elimination.case(50, 100, 10**6)
+    case.simulate(0, 0, 1)
+
+    def wall(workers):
+        began = time.perf_counter()
+        threads = [threading.Thread(target=lambda: [case.simulate(0, 0, 25) for _ in range(20)]) for _ in range(workers)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return (time.perf_counter() - began) / workers
+
+    one, two = min(wall(1) for _ in range(3)), min(wall(2) for _ in range(3))
+    console.print(f"two workers do {one / two:.2f} x the work of one in the same time")
+
+
+def main():
+    console = Console()
+    np.seterr(all="raise")
+    for benchmark in (compare_elimination, a_million_agents, growth, two_workers):
+        benchmark(console)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""Normal noise: the exact loss of the Gaussian mechanism (Balle and Wang 2018), and the noise an (epsilon, delta) needs.
+
+A statistic of sensitivity s with noise of standard deviation s / mu loses mu; losses of several statistics about one reward
+compose by their squares. At epsilon the failure probability is
+
+    delta(epsilon) = Phi(mu / 2 - epsilon / mu) - exp(epsilon) Phi(-mu / 2 - epsilon / mu).
+"""
+
+from collections.abc import Callable
+from math import erfc, exp, inf, sqrt
+
+
+def delta_of(mu: float, epsilon: float) -> float:
+    """The least delta at which a loss of mu is (epsilon, delta)-private.
+
+    >>> round(delta_of(1.0, 1.0), 6)
+    0.126937
+    """
+    if mu == 0.0:
+        return 0.0
+    tail = _phi(-mu / 2 - epsilon / mu)
+    return _phi(mu / 2 - epsilon / mu) - (exp(epsilon) * tail if tail > 0.0 else 0.0)
+
+
+def epsilon_of(mu: float, delta: float) -> float:
+    """The least epsilon at that delta, rounded up.
+
+    >>> round(epsilon_of(mu_of(1.0, 1e-6), 1e-6), 9)
+    1.0
+    """
+    if mu == inf:
+        return inf
+    if mu == 0.0 or delta_of(mu, 0.0) <= delta:
+        return 0.0
+    return _bisect(lambda epsilon: delta_of(mu, epsilon) <= delta, 1.0)[1]
+
+
+def mu_of(epsilon: float, delta: float) -> float:
+    """The largest loss that is (epsilon, delta)-private, rounded down."""
+    if epsilon == inf:
+        return inf
+    return _bisect(lambda mu: delta_of(mu, epsilon) > delta, 1.0)[0]
+
+
+def _bisect(beyond: Callable[[float], bool], guess: float) -> tuple[float, float]:
+    """The two neighbouring numbers between which a monotone condition becomes true."""
+    low, high = 0.0, guess
+    while not beyond(high):
+        low, high = high, 2.0 * high
+    while (middle := (low + high) / 2.0) not in (low, high):
+        low, high = (low, middle) if beyond(middle) else (middle, high)
+    return low, high
+
+
+def _phi(x: float) -> float:
+    return 0.5 * erfc(-x / sqrt(2.0))

@@ -1,0 +1,128 @@
+"""The picture of regret over time: mean lines, bands over the replications, and a name at the end of each line."""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import NamedTuple
+from xml.etree.ElementTree import Element
+
+from coterie.report.axes import Scale, draw_axes, linear_scale, log_scale, needs_log_scale
+from coterie.report.labels import LINE, ROWS_MAX, in_lines, stacked, width_of, write_name
+from coterie.report.numbers import measured
+from coterie.report.privacy import Row
+from coterie.report.svg import BOTTOM, HEIGHT, LEFT, TOP, WIDTH, add, colour, dash, path, picture, source
+
+CHECKPOINTS_MAX = 300
+
+
+class View(NamedTuple):
+    """One way to look at the curves: scale of time, scale of regret, and whose regret."""
+
+    time: str = "linear"
+    regret: str = "linear"
+    unit: str = "total"
+
+
+VIEWS = [View(*choice) for choice in product(("linear", "log"), ("linear", "log"), ("total", "agent"))]
+
+
+def first_view(rows: Sequence[Row]) -> View:
+    """What the page opens with."""
+    return View(regret="log" if needs_log_scale([row["regret"]["mean"] for row in rows]) else "linear")
+
+
+def thinned(curve: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
+    """A curve of few checkpoints, spread over it evenly and, for logarithmic time, densely at its start."""
+    last, half = len(curve["round"]) - 1, CHECKPOINTS_MAX // 2
+    if last < CHECKPOINTS_MAX:
+        return {key: list(values) for key, values in curve.items()}
+    steps = [step / (half - 1) for step in range(half)]
+    kept = sorted({round(last * step) for step in steps} | {round(last**step) for step in steps})
+    return {key: [values[place] for place in kept] for key, values in curve.items()}
+
+
+def agent_share(row: Row) -> float:
+    """What turns the total into regret per agent (honest agents, where some lie)."""
+    total = row["regret"]["mean"]
+    return row["regret_per_agent"]["mean"] / total if total else 1 / row["agents"]
+
+
+def regret_curves(rows: Sequence[Row], names: Sequence[str], view: View) -> str:
+    """Mean regret over time with bands from the smallest to the largest replication; `names` are short labels."""
+    lines = _names_in_lines(names)
+    right = WIDTH - 16 - max(map(width_of, lines), default=0.0)
+    across, up = _time_scale(rows, view, right), _regret_scale(rows, view)
+    svg = picture("curves", _described(rows, view))
+    svg.attrib |= {"data-view": "-".join(view), "data-left": f"{across.start}", "data-right": f"{across.end}"}
+    svg.attrib |= {"data-first": f"{across.low}", "data-last": f"{across.high}", "tabindex": "0"}
+    scales = [" (log scale)" if scale == "log" else "" for scale in (view.time, view.regret)]
+    draw_axes(svg, across, up, "Round" + scales[0], f"Regret, {_whose(view)}{scales[1]}")
+    add(svg, "line", class_="guide", y1=up.end, y2=up.start, visibility="hidden")
+    groups = [_curve(svg, index, row, view, across, up) for index, row in enumerate(rows)]
+    if lines:
+        _end_names(groups, [up.at(_values(row, "mean", view)[-1]) for row in rows], lines, right + 8)
+    return source(svg)
+
+
+def _names_in_lines(names: Sequence[str]) -> list[list[str]]:
+    """None where there are too many, and one line each where two would not fit above each other."""
+    if len(names) > ROWS_MAX:
+        return []
+    lines = [in_lines(name) for name in names]
+    fits = LINE * sum(map(len, lines)) <= HEIGHT - BOTTOM - TOP
+    return lines if fits else [in_lines(name, 1) for name in names]
+
+
+def _whose(view: View) -> str:
+    return "total over agents" if view.unit == "total" else "per agent"
+
+
+def _described(rows: Sequence[Row], view: View) -> str:
+    key = "regret" if view.unit == "total" else "regret_per_agent"
+    ends = "; ".join(f"{row['label']}: {measured(row[key], row['replications'])}" for row in rows)
+    return f"Line chart of regret, {_whose(view)}, over the rounds. At the end: {ends}."
+
+
+def _values(row: Row, key: str, view: View) -> list[float]:
+    factor = 1.0 if view.unit == "total" else agent_share(row)
+    return [value * factor for value in row["curve"][key]]
+
+
+def _time_scale(rows: Sequence[Row], view: View, right: float) -> Scale:
+    rounds = [moment for row in rows for moment in row["curve"]["round"]]
+    if view.time == "log":
+        return log_scale(rounds, LEFT, right)
+    return Scale(0.0, max(rounds), LEFT, right)
+
+
+def _regret_scale(rows: Sequence[Row], view: View) -> Scale:
+    values = [value for row in rows for key in ("mean", "low", "high") for value in _values(row, key, view)]
+    if view.regret == "linear":
+        return linear_scale(values, HEIGHT - BOTTOM, TOP)
+    # The first rounds and lucky replications must not stretch the axis by decades: start two below the lowest end.
+    ends = [_values(row, "mean", view)[-1] for row in rows]
+    floor = min([end for end in ends if end > 0], default=0.0) / 100
+    return log_scale([value for value in values if value >= floor], HEIGHT - BOTTOM, TOP)
+
+
+def _curve(svg: Element, index: int, row: Row, view: View, across: Scale, up: Scale) -> Element:
+    """One row's line and band; moments that a logarithmic scale cannot show are left out."""
+    group = add(svg, "g", class_=f"row {colour(index)}", data_row=index)
+    mean, low, high = (_values(row, key, view) for key in ("mean", "low", "high"))
+    moments = zip(row["curve"]["round"], mean, low, high, strict=True)
+    shown = [moment for moment in moments if moment[0] >= across.low and moment[1] >= up.low]
+    middle = [(across.at(when), up.at(value)) for when, value, _, _ in shown]
+    lower = [(across.at(when), up.at(value)) for when, _, value, _ in shown]
+    upper = [(across.at(when), up.at(value)) for when, _, _, value in shown]
+    if lower != upper:
+        add(group, "path", class_="band", d=path(upper + lower[::-1]) + "Z")
+    if middle:
+        add(group, "path", class_="mean", d=path(middle), stroke_dasharray=dash(index))
+    return group
+
+
+def _end_names(groups: Sequence[Element], ends: Sequence[float], lines: Sequence[Sequence[str]], left: float) -> None:
+    order = sorted(range(len(groups)), key=lambda index: ends[index])
+    heights = [LINE * len(lines[index]) for index in order]
+    tops = stacked([ends[index] for index in order], heights, bottom=HEIGHT - BOTTOM + 2)
+    for index, top in zip(order, tops, strict=True):
+        write_name(groups[index], lines[index], (left, top, "start"))

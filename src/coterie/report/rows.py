@@ -1,0 +1,30 @@
+"""A row of a summary, and its name inside a sentence.
+
+Sentences are plain text in which a row is named by its label in quotation marks: a user's label may hold commas or
+read like part of the sentence. The page shows it in bold type instead.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from coterie.report.numbers import listed
+
+Row = Mapping[str, Any]  # one entry of `summary["rows"]`
+
+
+def named(row: Row) -> str:
+    return f"“{row['label']}”"
+
+
+def all_named(rows: Sequence[Row]) -> str:
+    return listed([named(row) for row in rows])
+
+
+def emphasised(text: str, rows: Sequence[Row]) -> Markup:
+    """The text, escaped, with the names of rows in bold type instead of quotation marks."""
+    names = {named(row): row["label"] for row in rows}
+    pieces = re.split(f"({'|'.join(map(re.escape, names))})", text)
+    return Markup("").join(Markup("<b>{}</b>").format(names[piece]) if piece in names else piece for piece in pieces)

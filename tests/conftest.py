@@ -1,0 +1,36 @@
+"""What all tests share: one cache of compiled engines for all workers, and one test of fit.
+
+The cache lives on from run to run: engines are compiled only where their sources have changed.
+"""
+
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+os.environ.setdefault("COTERIE_CACHE", str(Path(tempfile.gettempdir()) / "coterie-tests"))
+
+LEVELS = np.concatenate([[1e-4, 1e-3], np.linspace(0.01, 0.99, 99), [1 - 1e-3, 1 - 1e-4]])
+
+
+@pytest.fixture(scope="session")
+def chance_of_fit():
+    """Chi-squared: how likely whole numbers fit a law of scipy at most this well, if they are drawn from it.
+
+    Cells end at quantiles, far into both tails, and are kept large enough for the test's own approximation.
+    """
+
+    def p_value(draws, law):
+        drawn = len(draws)
+        levels = LEVELS[np.minimum(LEVELS, 1 - LEVELS) * drawn >= 20]
+        ends = np.unique(np.ceil(law.ppf(levels)))[:-1]  # the last cell is open, so it is not the smallest
+        expected = drawn * np.diff(law.cdf(ends), prepend=0.0, append=1.0)
+        counts = np.bincount(np.searchsorted(ends, draws), minlength=len(expected))
+        assert len(expected) > 1
+        assert expected.min() >= 8
+        return chisquare(counts, expected).pvalue
+
+    return p_value

@@ -1,0 +1,50 @@
+"""Records: one meaning for every byte."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy import float64, int64
+
+from coterie.kernel import capacity, one, record, rows
+
+
+def test_scalars_come_first_and_no_byte_is_padding():
+    kind = record(total=(int64, 3), count=int64, score=(float64, (2, 5)), target=float64)
+    assert kind.names == ("count", "target", "total", "score")
+    assert kind.itemsize == 8 * (1 + 1 + 3 + 10)
+    assert [kind.fields[name][1] for name in kind.names] == [0, 8, 16, 40]
+
+
+@pytest.mark.parametrize("name", ["size", "mean", "sum", "round", "data", "max"])
+def test_names_that_numpy_hides_are_refused(name):
+    with pytest.raises(ValueError, match=f"field '{name}' of a record must have another name"):
+        record(**{name: int64})
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.float32, np.uint64, np.bool_, np.complex128, (np.int32, 2), (np.uint8, 8)])
+def test_fields_of_other_types_than_the_two_are_refused(kind):
+    with pytest.raises(ValueError, match="field 'count' of a record must be int64 or float64, got "):
+        record(count=kind)
+
+
+@given(st.integers(1, 5000))
+def test_capacity_has_room_for_all_and_wastes_less_than_half(count):
+    slots = capacity(count)
+    assert count <= slots < max(2 * count, count + 4)
+    assert capacity(slots) == slots
+
+
+def test_capacities_are_few():
+    """Every one of them is a type of its own to the compiler."""
+    assert sorted({capacity(count) for count in range(1, 1025)}) == [4, 8, 12, 16, 20, 24, 28, 32, 64, 128, 256, 512, 1024]
+
+
+def test_rows_and_one_start_as_zeros_and_show_fields_as_attributes():
+    kind = record(count=int64, total=(float64, 4))
+    assert not any(rows((2, 3), kind, True).tobytes() + rows((2, 3), kind, False).tobytes() + one(kind).tobytes())
+    many, single = rows((2, 3), kind, False), one(kind)
+    many[1, 2].total[3] = single.total[1] = 2.5
+    many[1, 2].count = single.count = 7
+    assert (many["total"][1, 2, 3], many["count"][1, 2]) == (2.5, 7)
+    assert (single["total"][1], single["count"]) == (2.5, 7)

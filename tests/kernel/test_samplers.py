@@ -1,0 +1,150 @@
+"""The laws of all samplers against scipy's. Chi-squared tests ask for 1e-7: false alarms stay below 1e-6 each."""
+
+import numpy as np
+import pytest
+from numba import njit
+from scipy.stats import binom, binomtest, dlaplace, norm
+
+from coterie.kernel import NOISE, binomial, discrete_laplace, fold, laplace_share, rounded_normal, side, stream
+from coterie.kernel.samplers import WIDE, wide_laplace
+
+DRAWS = 200_000
+SCALES = [0.05, 0.7, 2.5, 63.0, 65.0, 4000.0, 65536.0]
+
+
+@njit(error_model="numpy")
+def many(sampler, key, count, arguments):
+    draws = np.empty(count, np.int64)
+    for i in range(count):
+        draws[i] = sampler(side(key, i), *arguments)
+    return draws
+
+
+def within(estimate, truth, standard_error):
+    """Five and a half standard errors: false alarm 4e-8."""
+    return abs(estimate - truth) <= 5.5 * standard_error
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_discrete_laplace_has_its_law(scale, chance_of_fit):
+    draws = many(discrete_laplace, fold(1, 0), DRAWS, (scale,))
+    law = dlaplace(1 / scale)
+    zeros, plus = int((draws == 0).sum()), int((draws > 0).sum())
+    assert binomtest(zeros, DRAWS, np.tanh(0.5 / scale)).pvalue > 1e-6
+    assert zeros == DRAWS or binomtest(plus, DRAWS - zeros, 0.5).pvalue > 1e-6
+    if scale > 0.1:  # below, a draw other than 0 has a chance of 1e-3 in the whole test
+        q = np.exp(-1 / scale)
+        variance, kurtosis = 2 * q / (1 - q) ** 2, (1 + 10 * q + q * q) / (2 * q)
+        assert within(draws.mean(), 0.0, np.sqrt(variance / DRAWS))
+        assert within(draws.var(), variance, variance * np.sqrt((kurtosis - 1) / DRAWS))
+        assert chance_of_fit(draws, law) > 1e-7
+
+
+def test_both_ways_to_draw_a_discrete_laplace_number_meet_where_they_change_over(chance_of_fit):
+    for scale in (np.nextafter(WIDE, 0), WIDE, np.nextafter(WIDE, 100)):
+        assert chance_of_fit(many(discrete_laplace, fold(2, 0), DRAWS, (scale,)), dlaplace(1 / WIDE)) > 1e-7
+    assert chance_of_fit(many(discrete_laplace, fold(2, 0), DRAWS, (WIDE,)), dlaplace(1 / 60)) < 1e-7
+
+
+def test_the_fast_path_is_the_general_one_at_wide_scales():
+    for scale in (64.5, 65536.0, 3e9):
+        assert (many(wide_laplace, fold(3, 0), 1000, (scale,)) == many(discrete_laplace, fold(3, 0), 1000, (scale,))).all()
+
+
+@pytest.mark.parametrize(
+    ("path", "n", "p"),
+    [
+        ("one coin", 1, 0.3),
+        ("coins", 2, 0.75),
+        ("coins", 63, 0.5),
+        ("coins", 64, 0.1),
+        ("coins", 65, 0.9),
+        ("coins", 128, 0.98),
+        ("coins", 128, 1 / 3),
+        ("jumps", 129, 0.01),
+        ("jumps", 1000, 0.0099),
+        ("jumps", 10**9, 3e-9),
+        ("mirrored jumps", 500, 0.99),
+        ("rejection", 129, 0.5),
+        ("rejection", 1000, 0.0101),
+        ("rejection", 10**6, 0.25),
+        ("rejection", 10**12, 1e-6),
+        ("mirrored rejection", 150, 0.9),
+        ("mirrored rejection", 10**6, 0.9999),
+    ],
+)
+def test_binomial_has_its_law(path, n, p, chance_of_fit):
+    draws = many(binomial, fold(4, n), DRAWS, (n, p))
+    law = binom(n, p)
+    assert draws.min() >= 0
+    assert draws.max() <= n
+    assert within(draws.mean(), law.mean(), law.std() / np.sqrt(DRAWS))
+    assert chance_of_fit(draws, law) > 1e-7
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 64, 128, 129, 10**6, 10**15])
+def test_certain_and_impossible_successes_need_no_luck(n):
+    assert set(many(binomial, fold(5, 0), 100, (n, 0.0))) == {0}
+    assert set(many(binomial, fold(5, 0), 100, (n, 1.0))) == {n}
+
+
+@pytest.mark.parametrize("n", [1, 100, 10**4])
+def test_binomial_next_to_certainty_hardly_ever_misses(n):
+    """Each draw differs with a chance of at most 1e-11: false alarm 1e-8."""
+    assert set(many(binomial, fold(6, 0), 1000, (n, 1e-15))) == {0}
+    assert set(many(binomial, fold(6, 0), 1000, (n, 1 - 1e-15))) == {n}
+
+
+@njit(error_model="numpy")
+def summed_shares(key, count, scale, holders):
+    sums = np.zeros(count, np.int64)
+    for n in range(count):
+        for holder in range(holders):
+            sums[n] += laplace_share(stream(key, holder, NOISE, n), scale, holders)
+    return sums
+
+
+@pytest.mark.parametrize("holders", [2, 7, 50])
+@pytest.mark.parametrize("scale", [3.0, 65536.0])
+def test_all_shares_together_are_one_discrete_laplace_number(scale, holders, chance_of_fit):
+    count = 40_000
+    sums = summed_shares(fold(7, holders), count, scale, holders)
+    q = np.exp(-1 / scale)
+    variance, kurtosis = 2 * q / (1 - q) ** 2, (1 + 10 * q + q * q) / (2 * q)
+    assert within(sums.mean(), 0.0, np.sqrt(variance / count))
+    assert within(sums.var(), variance, variance * np.sqrt((kurtosis - 1) / count))
+    assert chance_of_fit(sums, dlaplace(1 / scale)) > 1e-7
+
+
+def test_one_share_has_its_part_of_the_variance_and_no_more():
+    """The fourth moment of a sum of independent shares gives that of one: kurtosis 3 + holders * (kurtosis of the sum - 3)."""
+    holders, scale = 7, 65536.0
+    shares = many(laplace_share, fold(8, 0), DRAWS, (scale, holders))
+    variance, kurtosis = 2 * scale**2 / holders, 3 + holders * 3
+    assert within(shares.var(), variance, variance * np.sqrt((kurtosis - 1) / DRAWS))
+
+
+@pytest.mark.parametrize("sigma", [0.3, 1.0, 2.5, 65536.0])
+def test_rounded_normal_numbers_are_normal_numbers_rounded(sigma, chance_of_fit):
+    """P(z <= k) = Phi((k + 1/2) / sigma)."""
+    draws = many(rounded_normal, fold(9, 0), DRAWS, (sigma,))
+    rounded = sum(k * k * (norm.cdf((k + 0.5) / sigma) - norm.cdf((k - 0.5) / sigma)) for k in range(-60, 61))
+    variance = rounded if sigma < 5 else sigma**2 + 1 / 12
+    assert within(draws.mean(), 0.0, np.sqrt(variance / DRAWS))
+    assert within(draws.var(), variance, np.sqrt(((draws - draws.mean()) ** 4).mean() / DRAWS))
+    assert chance_of_fit(draws, norm(-0.5, sigma)) > 1e-7
+
+
+@pytest.mark.parametrize(
+    ("sampler", "arguments"),
+    [
+        *[(discrete_laplace, (scale,)) for scale in SCALES],
+        *[(binomial, about) for about in ((1, 0.3), (100, 0.3), (200, 0.01), (10**5, 0.4), (10**5, 0.7))],
+        *[(laplace_share, about) for about in ((3.0, 7), (65536.0, 50))],
+        *[(rounded_normal, (sigma,)) for sigma in (0.7, 65536.0)],
+    ],
+)
+def test_a_sampler_gives_the_same_bits_called_one_by_one_and_inside_a_compiled_loop(sampler, arguments):
+    key, count = fold(10, 0), 2000
+    alone = [int(sampler(side(key, i), *arguments)) for i in range(count)]
+    assert many(sampler, key, count, arguments).tolist() == alone

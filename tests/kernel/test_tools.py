@@ -1,0 +1,54 @@
+"""Small functions against those of Python and numpy."""
+
+import sys
+from math import log
+
+import numpy as np
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from coterie.kernel import argmax, wrap
+from coterie.kernel.tools import ones, quick_log
+
+
+def error(x):
+    """Beside the unit, or beside the logarithm where that is larger: its own last digit is worth more then."""
+    return abs(quick_log(x) - log(x)) / max(1.0, abs(log(x)))
+
+
+@given(st.floats(sys.float_info.min, sys.float_info.max))
+@example(sys.float_info.min)
+@example(sys.float_info.max)
+@example(np.nextafter(1.0, 0))
+@example(1.0)
+@example(np.nextafter(np.sqrt(0.5), 0))
+@example(np.nextafter(np.sqrt(2.0), 2))
+@example(2.0**-53)
+def test_quick_log_is_the_logarithm_to_within_1e_14(x):
+    assert error(x) < 1e-14
+
+
+def test_quick_log_is_as_good_on_a_fine_grid_over_many_powers_of_two():
+    mantissas = np.linspace(0.5, 2, 3001)
+    assert max(error(float(m) * 2.0**k) for m in mantissas for k in (-1000, -53, -1, 0, 1, 60, 1000)) < 1e-14
+
+
+def test_quick_log_of_one_is_nothing():
+    assert quick_log(1.0) == 0.0
+
+
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=9), st.data())
+def test_argmax_is_the_first_of_the_largest_among_the_first(values, data):
+    count = data.draw(st.integers(1, len(values)))
+    assert argmax(np.array(values), count) == values.index(max(values[:count]))
+
+
+@given(st.integers(0, 2**64 - 1))
+def test_ones_are_counted(word):
+    assert ones(np.uint64(word)) == word.bit_count()
+
+
+@given(st.integers(1, 1000), st.data())
+def test_wrap_is_the_remainder(size, data):
+    position = data.draw(st.integers(0, 2 * size - 1))
+    assert wrap(position, size) == position % size
