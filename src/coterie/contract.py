@@ -84,7 +84,7 @@ def collect(secret, peer, p, t, message):
 
 @node
 def weigh(open, peers, p, t):
-    """Look at all senders at once (a median, votes), just before deciding or speaking."""
+    """Look at all senders at once (a median, votes): a peer just before it decides, a server just before it speaks."""
 
 
 @node
@@ -95,6 +95,21 @@ def greet(open, p, t, card):
 @node
 def meet(open, p, t, mine, theirs):
     """Both ends of a drawn edge act on the two cards, atomically, after their turns."""
+
+
+@node
+def leave(open, p, t, card):
+    """Going away for a while: what to hand over to a neighbour."""
+
+
+@node
+def inherit(open, p, t, card):
+    """A neighbour went away and handed this over."""
+
+
+@node
+def join(open, p, t):
+    """Back after having been away."""
 
 
 @node
@@ -184,6 +199,9 @@ class Algorithm(NamedTuple):
     hear: Callable = hear
     greet: Callable = greet
     meet: Callable = meet
+    leave: Callable = leave
+    inherit: Callable = inherit
+    join: Callable = join
     peek: Callable | None = None
     overhear: Callable | None = None
     collect: Callable | None = None
@@ -195,7 +213,7 @@ class Algorithm(NamedTuple):
     caveat: str = ""  # why a hook may read the secret; required with `peek` and `overhear`
 
 
-HOOKS = ("choose", "idle", "observe", "release", "publish", "speak", "hear", "greet", "meet")
+HOOKS = ("choose", "idle", "observe", "release", "publish", "speak", "hear", "greet", "meet", "leave", "inherit", "join")
 SWITCHES = ("peek", "overhear", "collect", "weigh")  # hooks that replace or precede another one where they are given
 
 
@@ -216,6 +234,7 @@ class Setting(NamedTuple):
     low: float = 0.0  # rewards are guaranteed to lie in low .. high; infinite without clipping
     high: float = 1.0
     proxy: float = 0.5  # sub-Gaussian standard deviation of one reward: half the range, or sigma
+    weights: tuple[float, ...] = ()  # of the agents in the mean that counts; empty: all alike
     components: tuple[int, ...] = ()  # sizes of the parts of the network, in order of their agents
 
 
@@ -231,8 +250,10 @@ class Method(NamedTuple):
     rotate: bool = False  # those who report take turns in a fixed random order; else drawn afresh each epoch
     folds: bool = False  # all agents may share one record where there is no delay (see engines.star)
     weights: tuple[float, ...] = ()  # of the agents' reports, where the server weighs them
+    known: dict[str, Any] = {}  # noqa: RUF012  # facts of each agent that stand in `open` before round 1
     life: int | None = None  # among peers: hops a message lives; None: what the network says
     meetings: int = 0  # among peers: edges drawn for a meeting in each round
+    active: float = 1.0  # among peers: probability that a drawn edge is active
     warnings: tuple[str, ...] = ()
 
 

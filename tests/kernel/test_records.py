@@ -22,7 +22,7 @@ def test_names_that_numpy_hides_are_refused(name):
         record(**{name: int64})
 
 
-@pytest.mark.parametrize("kind", [np.int32, np.float32, np.uint64, np.bool_, np.complex128, (np.int32, 2), (np.uint8, 8)])
+@pytest.mark.parametrize("kind", [np.int32, np.float32, np.uint64, np.bool_, np.complex128, (np.int32, 2)])
 def test_fields_of_other_types_than_the_two_are_refused(kind):
     with pytest.raises(ValueError, match="field 'count' of a record must be int64 or float64, got "):
         record(count=kind)
@@ -37,7 +37,8 @@ def test_capacity_has_room_for_all_and_wastes_less_than_half(count):
 
 def test_capacities_are_few():
     """Every one of them is a type of its own to the compiler."""
-    assert sorted({capacity(count) for count in range(1, 1025)}) == [4, 8, 12, 16, 20, 24, 28, 32, 64, 128, 256, 512, 1024]
+    small, large = range(4, 33, 4), (64, 128, 256, 512, 1024)
+    assert {capacity(count) for count in range(1, 1025)} == {*small, *large}
 
 
 def test_rows_and_one_start_as_zeros_and_show_fields_as_attributes():

@@ -673,11 +673,11 @@ REFUSED = {
     ),
     "means and instance": (
         study(problem__instance="grid"),
-        "problem must have exactly one of means and instance, got both",
+        "problem must have exactly one of means, instance and dataset, got means and instance",
     ),
     "neither means nor instance": (
         with_problem(agents=3, arms=2),
-        "problem must have exactly one of means and instance, got neither",
+        "problem must have exactly one of means, instance and dataset, got none",
     ),
     "unknown instance": (
         with_problem(instance="square", agents=3, arms=2),
@@ -701,7 +701,8 @@ REFUSED = {
     ),
     "sigma of a Bernoulli problem": (
         study(problem__sigma=1.0),
-        "unknown key 'sigma' in problem; known keys: means, instance, agents, arms, heterogeneity, kind",
+        "unknown key 'sigma' in problem; known keys: "
+        "means, instance, dataset, split, rule, file, agents, arms, heterogeneity, kind",
     ),
     "clip reversed": (
         study(problem__kind="gaussian", problem__clip=[1, 0]),

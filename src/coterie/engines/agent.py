@@ -116,6 +116,16 @@ class Agent:
     def meet(self, t: int, data: bytes) -> None:
         self.algorithm.meet(self.open, self.p, t, self.card, self.read(data, self.card.dtype))
 
+    def leave(self, t: int) -> bytes:
+        self.algorithm.leave(self.open, self.p, t, self.card)
+        return self.card.tobytes()
+
+    def inherit(self, t: int, data: bytes) -> None:
+        self.algorithm.inherit(self.open, self.p, t, self.read(data, self.card.dtype))
+
+    def join(self, t: int) -> None:
+        self.algorithm.join(self.open, self.p, t)
+
     @staticmethod
     def read(data: bytes, kind: np.dtype) -> Any:
         """A message is the first words of its record; the rest reads as zeros."""

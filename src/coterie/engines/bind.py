@@ -11,9 +11,9 @@ import importlib.util
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 from numba import njit
@@ -25,7 +25,9 @@ from coterie import contract
 from coterie.contract import HOOKS, SWITCHES, Algorithm
 from coterie.engines import turn
 from coterie.kernel import OPTIONS
-from coterie.privacy.door import NOISES
+from coterie.privacy.door import BOOKS, NOISES
+
+FLAGS = ("FOLDED", "CHURNS", "LOSES")
 
 
 def bind(
@@ -33,16 +35,16 @@ def bind(
     node: Algorithm,
     problem: ModuleType,
     server: Algorithm | None = None,
-    folded: bool = False,
+    flags: Mapping[str, bool] = MappingProxyType({}),
     compiled: bool = True,
 ) -> Callable[..., Any]:
-    """The engine's `run` with the algorithm's hooks in place of the do-nothing ones."""
+    """The engine's `run` with the algorithm's hooks in place of the do-nothing ones; `flags` are constants of the engine."""
     for role in (node, server):
         if role and (role.peek or role.overhear) and not role.caveat:
             raise ValueError(f"the caveat of {role.name} must say why it may read the secret, got ''")
     roles = {"": node, "server_": server or Algorithm("no_server")}
     hooks = {prefix + name: hook for prefix, role in roles.items() for name, hook in _hooks(role).items()}
-    text = _specialise(engine, hooks, roles, problem, folded)
+    text = _specialise(engine, hooks, roles, problem, flags)
     module = _module(engine.__name__.rpartition(".")[2], node.name, text, tuple(h.__module__ for h in hooks.values()))
     return _compile(module) if compiled else module.run
 
@@ -50,13 +52,14 @@ def bind(
 def _hooks(role: Algorithm) -> dict[str, Callable]:
     table = {name: getattr(role, name) for name in HOOKS}
     table |= {name: getattr(role, name) or getattr(contract, name) for name in SWITCHES}
-    return table | {"add_noise": NOISES[role.mechanism]}
+    return table | {"add_noise": NOISES[role.mechanism], "book_entries": BOOKS[role.mechanism]}
 
 
-def _specialise(engine: ModuleType, hooks: dict, roles: dict, problem: ModuleType, folded: bool) -> str:
+def _specialise(engine: ModuleType, hooks: dict, roles: dict, problem: ModuleType, flags: Mapping[str, bool]) -> str:
     lines = [f'"""Generated from {engine.__name__} for {roles[""].name}."""']
     lines += [f"from {hook.__module__} import {hook.__name__} as {name}" for name, hook in hooks.items()]
-    lines += [f"from {problem.__name__} import draw, lay_out, regret, regret_until", f"FOLDED = {folded}"]
+    lines += [f"from {problem.__name__} import draw, lay_out, regret, regret_until"]
+    lines += [f"{name} = {value}" for name, value in ({name: False for name in FLAGS} | dict(flags)).items()]
     for prefix, role in roles.items():
         lines += [f"{prefix.upper()}{name.upper()}S = {getattr(role, name) is not None}" for name in SWITCHES]
     for module in (turn, engine):

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from coterie.contract import Algorithm
 from coterie.errors import UsageError
 from coterie.kernel import CHOICE, IDLE, NOISE, stream
-from coterie.privacy.door import NOISES, book_all
+from coterie.privacy.door import BOOKS, NOISES
 from coterie.privacy.exact import DOORS
 
 
@@ -38,8 +38,9 @@ class Keyed:
         return stream(self.key, self.node, IDLE, t)
 
     def door(self, algorithm: Algorithm, p: Any, t: int, out: Any, ledger: Any) -> None:
-        book_all(out, ledger)
-        NOISES[algorithm.mechanism](out, p, stream(self.key, self.node, NOISE, t))
+        BOOKS[algorithm.mechanism](out, ledger)
+        lasting = stream(self.key, self.node, NOISE, -1)
+        NOISES[algorithm.mechanism](out, p, stream(self.key, self.node, NOISE, t), lasting)
 
 
 class System:

@@ -13,8 +13,8 @@ import numpy as np
 from coterie.contract import Algorithm, Method
 from coterie.engines.agent import Agent
 from coterie.engines.chance import Keyed
-from coterie.engines.simulate import Links, Run
-from coterie.kernel import NETWORK, REWARD, UNIT, fold, pick, stream
+from coterie.engines.simulate import Links, Run, Weather, wiring
+from coterie.kernel import FAULT, NETWORK, REWARD, UNIT, fold, pick, side, stream, uniform
 
 
 class Rehearsal(NamedTuple):
@@ -68,33 +68,63 @@ def _live(method, problem, worlds, team, server, start, key, horizon, delay):
 
 
 def rehearse_mesh(
-    method: Method, problem: ModuleType, worlds: np.ndarray, agents: int, horizon: int, links: Links, *, seed: int = 0,
-    replication: int = 0,
+    method: Method, problem: ModuleType, worlds: np.ndarray, agents: int, horizon: int, links: Links, *,
+    weather: Weather = Weather(), seed: int = 0, replication: int = 0,  # noqa: B008
 ) -> Rehearsal:
     key, shuffle, worlds = fold(seed, replication), random.Random(1).shuffle, worlds.view(np.recarray)
     nodes = [_agent(method.node, method.p, key, i) for i in range(agents)]
+    wires = wiring(links, 1, agents)
     for i, node in enumerate(nodes):
-        for link in range(links.first[i], links.first[i + 1]):
-            node.know(int(links.sender[link]))
+        for field, values in method.known.items():
+            node.open[field] = values[i]
+        for first in wires.first:
+            for link in range(first[i], first[i + 1]):
+                node.know(link)
     sent: dict[tuple[int, int], bytes | None] = {}
     for t in range(method.node.first_round, horizon + 1):
-        meetings = links.meetings if t > method.node.first_round else 0
-        die = stream(key, 0, NETWORK, t)
-        drawn = [links.edges[pick(die, m, len(links.edges))] for m in range(meetings)]
-        cards = [(nodes[i].greet(t), nodes[j].greet(t)) for i, j in drawn]
+        phase = t // wires.period % len(wires.first)
+        edges = wires.edges[wires.last_edge[phase - 1] if phase > 0 else 0 : wires.last_edge[phase]]
+        here = [len(weather.away) == 0 or not weather.away[i, 0] <= t < weather.away[i, 1] for i in range(agents)]
+        _come_and_go(nodes, edges, weather, here, t)
+        drawn = _draw_edges(edges, wires.meetings if t > method.node.first_round else 0, weather.active, here, key, t)
+        cards = {m: (nodes[i].greet(t), nodes[j].greet(t)) for m, (i, j) in drawn.items()}
         for i, node in enumerate(nodes):
-            for link in range(links.first[i], links.first[i + 1]):
+            for link in range(wires.first[phase, i], wires.first[phase, i + 1]) if here[i] else ():
                 data = sent.get((t - int(links.delay[link]), int(links.sender[link])))
-                if data:
-                    node.hear(t, int(links.sender[link]), data)
-            node.begin(t)
-            _play(node, problem, worlds[i % len(worlds)], i, t, key, shuffle)
-        for (i, j), (card_i, card_j) in zip(drawn, cards, strict=True):
-            nodes[i].meet(t, card_j)
-            nodes[j].meet(t, card_i)
+                if data and not (weather.loss > 0 and uniform(side(stream(key, i, FAULT, t), link), 0) < weather.loss):
+                    node.hear(t, link, data)
+            if here[i]:
+                node.begin(t)
+                _play(node, problem, worlds[i % len(worlds)], i, t, key, shuffle)
+        for m, (i, j) in drawn.items():
+            coins = [uniform(side(stream(key, -1, FAULT, t), m), c) >= weather.loss for c in (0, weather.one_way)]
+            if weather.loss == 0 or coins[0]:
+                nodes[i].meet(t, cards[m][1])
+            if weather.loss == 0 or coins[1]:
+                nodes[j].meet(t, cards[m][0])
         for i, node in enumerate(nodes):
-            sent[t, i] = node.speak(t)
+            sent[t, i] = node.speak(t) if here[i] else None
     return Rehearsal(nodes, [])
+
+
+def _draw_edges(edges, meetings, active, here, key, t):
+    """Meeting number -> the two ends."""
+    die, drawn, busy = stream(key, 0, NETWORK, t), {}, set()
+    for m in range(meetings):
+        i, j = (int(end) for end in edges[pick(die, 2 * m, len(edges))])
+        if not busy & {i, j} and here[i] and here[j] and (active >= 1 or uniform(die, 2 * m + 1) < active):
+            drawn[m] = (i, j)
+            busy |= {i, j}
+    return drawn
+
+
+def _come_and_go(nodes, edges, weather, here, t):
+    for i in range(len(weather.away)):
+        if t == weather.away[i, 1]:
+            nodes[i].join(t)
+        heirs = [int(sum(edge)) - i for edge in edges if i in edge and here[int(sum(edge)) - i]]
+        if t == weather.away[i, 0] and heirs:
+            nodes[heirs[0]].inherit(t, nodes[i].leave(t))
 
 
 def compare(run: Run, rehearsal: Rehearsal, replication: int) -> list[str]:

@@ -19,17 +19,39 @@ TALLY = record(
 
 
 class Links(NamedTuple):
-    """Who hears whom: agent i hears links first[i] .. first[i + 1], each a sender and a delay in rounds."""
+    """Who hears whom: agent i hears links first[i] .. first[i + 1], each a sender and a delay in rounds.
+
+    A graph that changes has one row of `first` for each phase, its edges follow one another, and `last_edge` says where the
+    edges of a phase end.
+    """
 
     first: np.ndarray
     sender: np.ndarray
     delay: np.ndarray
     edges: np.ndarray  # undirected, for meetings
     meetings: int = 0  # edges drawn for a meeting in each round
+    last_edge: np.ndarray | None = None
+    period: int = 1
 
-    def origin(self, ring: int, agents: int) -> np.ndarray:
-        """Where on a wire of `ring` rounds a link's message lies, from the present round's place on."""
-        return (ring - self.delay) * agents + self.sender
+
+class Weather(NamedTuple):
+    """What may go wrong between peers."""
+
+    active: float = 1.0  # probability that a drawn edge is active
+    loss: float = 0.0  # of messages and meetings
+    one_way: int = 0  # 1: each direction of a meeting is lost by itself, so that meetings are not atomic
+    away: np.ndarray = np.zeros((0, 2), int64)  # [agent]: first round away, first round back
+
+
+class Wiring(NamedTuple):
+    """Links as the engine takes them."""
+
+    first: np.ndarray
+    origin: np.ndarray  # where on the wire a link's message lies, from the present round's place on
+    edges: np.ndarray
+    last_edge: np.ndarray
+    period: int
+    meetings: int
 
 
 class Run(NamedTuple):
@@ -117,12 +139,19 @@ def simulate_star(
     for field, values in desk_facts(method, agents, folded).items():
         if field in (m.desks.dtype.names or ()):
             m.desks[field] = values
-    run = bind(star, node, problem, server, folded, compiled)
+    run = bind(star, node, problem, server, {"FOLDED": folded}, compiled)
     worlds = worlds if compiled else worlds.view(np.recarray)
     run(p, seed, first, horizon, size, min(method.reporters or size, size), method.rotate, delay, marks, worlds, m)
     if m.tallies["uneven"].any():
         raise CoterieError(f"plans of {node.name} must take equally many rounds for all clients and pulls of all arms")
     return Run(m.curves, m.totals, m.finals, m.tallies, m.secrets, m.opens, m.ledgers, m.servers, m.server_ledgers)
+
+
+def wiring(links: Links, ring: int, agents: int) -> Wiring:
+    """A wire holds `ring` rounds of messages, one place for each agent."""
+    origin = (ring - links.delay) * agents + links.sender
+    last_edge = np.array([len(links.edges)]) if links.last_edge is None else links.last_edge
+    return Wiring(np.atleast_2d(links.first), origin, links.edges, last_edge, links.period, links.meetings)
 
 
 class MeshMemory(NamedTuple):
@@ -133,6 +162,8 @@ class MeshMemory(NamedTuple):
     wires: np.ndarray
     said: np.ndarray
     cards: np.ndarray
+    met: np.ndarray
+    busy: np.ndarray
     totals: np.ndarray
     finals: np.ndarray
     curves: np.ndarray
@@ -150,6 +181,7 @@ def simulate_mesh(
     marks: np.ndarray,
     links: Links,
     *,
+    weather: Weather = Weather(),  # noqa: B008
     seed: int = 0,
     first: int = 0,
     replications: int = 1,
@@ -167,6 +199,8 @@ def simulate_mesh(
         wires=made((R, ring * agents), node.message(p)),
         said=np.zeros((R, ring * agents), int64),
         cards=made((R, max(1, links.meetings), 2), node.card(p)),
+        met=np.zeros((R, links.meetings), int64),
+        busy=np.full((R, agents), -1),
         totals=np.zeros((R, agents)),
         finals=np.zeros((R, agents), int64),
         curves=np.zeros((R, len(marks))),
@@ -174,10 +208,13 @@ def simulate_mesh(
         plans=made(R, plan_record(p)),
         outs=made(R, out_record(p, node.width)),
     )
-    run = bind(mesh, node, problem, compiled=compiled)
+    for field, values in method.known.items():
+        m.opens[field] = values
+    churns = len(weather.away) > 0
+    run = bind(mesh, node, problem, flags={"CHURNS": churns, "LOSES": weather.loss > 0}, compiled=compiled)
+    weather = weather if churns else weather._replace(away=np.zeros((agents, 2), int64))
     worlds = worlds if compiled else worlds.view(np.recarray)
-    origin = links.origin(ring, agents)
-    run(p, seed, first, node.first_round, horizon, links.meetings, marks, worlds, links.first, origin, links.edges, m)
+    run(p, seed, first, node.first_round, horizon, marks, worlds, wiring(links, ring, agents), weather, m)
     return Run(m.curves, m.totals, m.finals, m.tallies, m.secrets, m.opens, m.ledgers)
 
 

@@ -24,7 +24,7 @@ from coterie.contract import weigh as server_weigh  # bound
 from coterie.engines.turn import carry_out, decide, listen  # bound
 from coterie.kernel import IDLE, NETWORK, NOISE, fold, node, pick, stream
 from coterie.privacy.door import add_laplace as server_add_noise  # bound
-from coterie.privacy.door import book_all
+from coterie.privacy.door import book_all as server_book_entries  # bound
 from coterie.problem.bernoulli import lay_out, regret, regret_until  # bound
 
 FOLDED = SERVER_COLLECTS = SERVER_WEIGHS = False  # bound
@@ -59,7 +59,7 @@ def live(p, key, horizon, start, size, reporters, rotate, delay, marks, worlds, 
             place = start if FOLDED else i
             if i == start or not FOLDED:
                 listen(secrets[place], opens[place], peers[place], p, t, decision)
-                decide(secrets[place], opens[place], peers[place : place + 1], p, t, key, i, plan)
+                decide(secrets[place], opens[place], p, t, key, i, plan)
                 if plan.rounds != plan.entries * plan.pulls[0] or (i > start and plan.rounds != rounds):
                     tally.uneven += 1
                     return
@@ -100,8 +100,8 @@ def live(p, key, horizon, start, size, reporters, rotate, delay, marks, worlds, 
                     server_hear(server, desks[i], p, t, report)
         server_out.entries = 0
         server_release(server_secret, server, p, t, plan, server_out)
-        book_all(server_out, server_ledger)
-        server_add_noise(server_out, p, stream(key, -1, NOISE, t))
+        server_book_entries(server_out, server_ledger)
+        server_add_noise(server_out, p, stream(key, -1, NOISE, t), stream(key, -1, NOISE, -1))
         server_publish(server, p, t, plan, server_out)
 
 

@@ -3,13 +3,13 @@
 Lines marked `bound` are replaced when an engine is written down for an algorithm (see bind.py).
 """
 
-from coterie.contract import choose, hear, observe, overhear, peek, publish, release, weigh  # bound
+from coterie.contract import choose, hear, observe, overhear, peek, publish, release  # bound
 from coterie.kernel import CHOICE, NOISE, REWARD, node, stream
 from coterie.privacy.door import add_laplace as add_noise  # bound
-from coterie.privacy.door import book_all
+from coterie.privacy.door import book_all as book_entries  # bound
 from coterie.problem.bernoulli import draw  # bound
 
-PEEKS = OVERHEARS = WEIGHS = False  # bound
+PEEKS = OVERHEARS = False  # bound
 
 
 @node
@@ -21,10 +21,8 @@ def listen(secret, open, peer, p, t, message):
 
 
 @node
-def decide(secret, open, peers, p, t, key, i, plan):
+def decide(secret, open, p, t, key, i, plan):
     plan.entries, plan.rounds = 0, 1
-    if WEIGHS:
-        weigh(open, peers, p, t)
     if PEEKS:
         peek(secret, open, p, t, stream(key, i, CHOICE, t), plan)
     else:
@@ -40,6 +38,6 @@ def carry_out(secret, open, ledger, world, p, t, key, i, plan, out, books):
     out.entries = 0
     release(secret, open, p, t, plan, out)
     if books:
-        book_all(out, ledger)
-    add_noise(out, p, stream(key, i, NOISE, t))
+        book_entries(out, ledger)
+    add_noise(out, p, stream(key, i, NOISE, t), stream(key, i, NOISE, -1))
     publish(open, p, t, plan, out)

@@ -5,9 +5,9 @@ Everything an algorithm file needs from here can be imported from this package.
 
 from coterie.kernel.compiling import OPTIONS, node
 from coterie.kernel.dice import CHOICE, FAULT, IDLE, NETWORK, NOISE, REWARD, fold, pick, side, stream, uniform
-from coterie.kernel.records import UNIT, capacity, one, record, rows
-from coterie.kernel.samplers import binomial, discrete_laplace, laplace_share, rounded_normal
-from coterie.kernel.tools import argmax, wrap
+from coterie.kernel.records import UNIT, capacity, extend, one, record, rows
+from coterie.kernel.samplers import binomial, discrete_laplace, laplace_share, normal, rounded_normal
+from coterie.kernel.tools import argmax, level, ones, wrap
 
 __all__ = [
     "CHOICE",
@@ -22,10 +22,14 @@ __all__ = [
     "binomial",
     "capacity",
     "discrete_laplace",
+    "extend",
     "fold",
     "laplace_share",
+    "level",
     "node",
+    "normal",
     "one",
+    "ones",
     "pick",
     "record",
     "rounded_normal",

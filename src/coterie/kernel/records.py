@@ -28,6 +28,12 @@ def record(**fields: Any) -> np.dtype:
     return dtype
 
 
+def extend(kind: np.dtype, **fields: Any) -> np.dtype:
+    """The same record with further fields."""
+    own = {name: (kind[name].base, kind[name].shape) if kind[name].shape else kind[name].type for name in kind.names or ()}
+    return record(**own, **fields)
+
+
 def capacity(count: int) -> int:
     """Slots to reserve for `count` things. Shapes are types to the compiler, so few of them are wanted.
 

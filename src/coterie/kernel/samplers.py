@@ -50,10 +50,15 @@ def _narrow_laplace(die, scale):
 
 
 @inline
+def normal(die, draw):
+    """Standard normal (Box and Muller), from the draws 2 draw and 2 draw + 1."""
+    return sqrt(-2.0 * log(1.0 - uniform(die, 2 * draw))) * cos(2.0 * pi * uniform(die, 2 * draw + 1))
+
+
+@inline
 def rounded_normal(die, sigma):
-    """Normal of standard deviation `sigma`, rounded to a whole number (Box and Muller)."""
-    z = sqrt(-2.0 * log(1.0 - uniform(die, 0))) * cos(2.0 * pi * uniform(die, 1))
-    return int(floor(sigma * z + 0.5))
+    """Normal of standard deviation `sigma`, rounded to a whole number."""
+    return int(floor(sigma * normal(die, 0) + 0.5))
 
 
 @rare

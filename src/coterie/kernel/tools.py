@@ -1,6 +1,7 @@
 """Small functions that hooks and engines share."""
 
 import numpy as np
+from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
@@ -36,8 +37,22 @@ def _ones(context, x):
 
 @inline
 def ones(word):
-    """Number of set bits of a word of 64."""
+    """Number of set bits of a word of 64: of dyadic intervals that make up 1..word."""
     return _ones(word)
+
+
+@intrinsic
+def _trailing_zeros(context, x):
+    def generate(context, builder, signature, arguments):
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.int64), generate
+
+
+@inline
+def level(m):
+    """Of the one dyadic interval that ends at m: its length 2^level is the lowest set bit of m."""
+    return _trailing_zeros(m)
 
 
 @inline

@@ -6,6 +6,9 @@ kind is the algorithm's `mechanism`:
     laplace  local noise of scale sensitivity / epsilon                     proof: laplace.md
     shares   one of p.holders shares of such noise: only the sum of all reports is protected, the report is not
     gauss    normal noise of standard deviation sensitivity / mu
+    digits, root    correlated noise for all running sums of an arm           see streams.py
+
+`die` is for this turn, `lasting` for the whole run of the node.
 
 The noise of this module is keyed, for simulation. `exact.py` is what a deployed agent uses.
 """
@@ -15,6 +18,7 @@ from math import inf
 from coterie.kernel import UNIT, discrete_laplace, laplace_share, node, rounded_normal, side
 from coterie.kernel.samplers import WIDE, wide_laplace
 from coterie.privacy.ledger import book
+from coterie.privacy.streams import add_digits, add_root, book_streams
 
 
 @node
@@ -24,7 +28,7 @@ def book_all(out, ledger):
 
 
 @node
-def add_laplace(out, p, die):
+def add_laplace(out, p, die, lasting):
     wide = True
     for e in range(out.entries):
         wide &= UNIT * out.sensitivity[e] > WIDE * out.price[e]
@@ -38,17 +42,18 @@ def add_laplace(out, p, die):
 
 
 @node
-def add_shares(out, p, die):
+def add_shares(out, p, die, lasting):
     for e in range(out.entries):
         if out.price[e] < inf:
             out.value[e] += laplace_share(side(die, e), UNIT * out.sensitivity[e] / out.price[e], p.holders)
 
 
 @node
-def add_gauss(out, p, die):
+def add_gauss(out, p, die, lasting):
     for e in range(out.entries):
         if out.price[e] < inf:
             out.value[e] += rounded_normal(side(die, e), UNIT * out.sensitivity[e] / out.price[e])
 
 
-NOISES = {"laplace": add_laplace, "shares": add_shares, "gauss": add_gauss}
+NOISES = {"laplace": add_laplace, "shares": add_shares, "gauss": add_gauss, "digits": add_digits, "root": add_root}
+BOOKS = {name: book_streams if name in ("digits", "root") else book_all for name in NOISES}

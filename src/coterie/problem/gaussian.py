@@ -3,12 +3,12 @@
 Regret is counted by the means as given, before clipping.
 """
 
-from math import cos, floor, inf, log, pi, sqrt
+from math import floor, inf, sqrt
 
 import numpy as np
 from numpy import float64
 
-from coterie.kernel import UNIT, capacity, node, record, rounded_normal, side, uniform
+from coterie.kernel import UNIT, capacity, node, normal, record, rounded_normal, side
 from coterie.problem.linear import gaps, lay_out, regret, regret_until
 
 __all__ = ["draw", "lay_out", "regret", "regret_until", "world"]
@@ -45,6 +45,5 @@ def _sum(die, mean, sigma, pulls):
 def _clipped_sum(die, mean, sigma, low, high, pulls):
     total = 0
     for n in range(pulls):
-        z = sqrt(-2.0 * log(1.0 - uniform(die, 2 * n))) * cos(2.0 * pi * uniform(die, 2 * n + 1))
-        total += int(floor(UNIT * min(max(mean + sigma * z, low), high) + 0.5))
+        total += int(floor(UNIT * min(max(mean + sigma * normal(die, n), low), high) + 0.5))
     return total

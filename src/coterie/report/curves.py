@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 from coterie.report.axes import Scale, draw_axes, linear_scale, log_scale, needs_log_scale
 from coterie.report.labels import LINE, ROWS_MAX, in_lines, stacked, width_of, write_name
 from coterie.report.numbers import measured
-from coterie.report.privacy import Row
+from coterie.report.rows import Row
 from coterie.report.svg import BOTTOM, HEIGHT, LEFT, TOP, WIDTH, add, colour, dash, path, picture, source
 
 CHECKPOINTS_MAX = 300
@@ -98,9 +98,9 @@ def _regret_scale(rows: Sequence[Row], view: View) -> Scale:
     values = [value for row in rows for key in ("mean", "low", "high") for value in _values(row, key, view)]
     if view.regret == "linear":
         return linear_scale(values, HEIGHT - BOTTOM, TOP)
-    # The first rounds and lucky replications must not stretch the axis by decades: start two below the lowest end.
+    # The first rounds and lucky replications must not stretch the axis by decades.
     ends = [_values(row, "mean", view)[-1] for row in rows]
-    floor = min([end for end in ends if end > 0], default=0.0) / 100
+    floor = min([end for end in ends if end > 0], default=0.0) / (100 if view.time == "log" else 10)
     return log_scale([value for value in values if value >= floor], HEIGHT - BOTTOM, TOP)
 
 

@@ -7,7 +7,7 @@ row is called private only if its `private` flag says so.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from coterie.report.numbers import data_size, listed, measured, percent, plural, times
+from coterie.report.numbers import GLUE, data_size, listed, measured, percent, plural, times
 from coterie.report.privacy import Verdict, claims_privacy, epsilon_text, verdict
 from coterie.report.rows import Row, all_named, named
 
@@ -167,7 +167,7 @@ def privacy_finding(rows: Sequence[Row]) -> str:
 
 def _claimed_and_accounted(row: Row) -> str:
     claimed, accounted = (epsilon_text(row["privacy"][key]) for key in ("claimed", "accounted"))
-    return f"claimed epsilon {claimed}, accounted {accounted}"
+    return f"claimed epsilon{GLUE}{claimed}, accounted{GLUE}{accounted}"
 
 
 def communication_finding(rows: Sequence[Row]) -> str:

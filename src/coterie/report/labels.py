@@ -3,6 +3,7 @@
 import math
 import textwrap
 from collections.abc import Sequence
+from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from coterie.report.svg import BOTTOM, HEIGHT, LEFT, TOP, WIDTH, Point, add
@@ -62,13 +63,23 @@ def stacked(middles: Sequence[float], heights: Sequence[float], bottom: float) -
     return tops
 
 
-def best_spot(lines: Sequence[str], mark: Point, radius: float, taken: Sequence[Box]) -> tuple[Spot, Box]:
-    """The first of the places around a mark that cover the least, and the room the name takes there."""
-    spots = _spots(*mark, radius + 5, LINE * len(lines))
-    boxes = [_box(spot, lines) for spot in spots]
-    covered = [sum(_overlap(box, other) for other in taken) for box in boxes]
-    place = min(range(len(spots)), key=lambda place: (not _fits(boxes[place]), covered[place], place))
-    return spots[place], boxes[place]
+class Place(NamedTuple):
+    """Where a name may go: the room it takes, and the line that leads from its mark to it (none where it is near)."""
+
+    spot: Spot
+    box: Box
+    leader: Box | None
+
+
+def best_place(lines: Sequence[str], mark: Point, radius: float, taken: Sequence[Box]) -> Place:
+    """The first of the places around a mark that cover the least."""
+    boxes = [(spot, _box(spot, lines)) for spot in _spots(*mark, radius + 5, LINE * len(lines))]
+    places = [Place(spot, box, _leader(mark, radius, box)) for spot, box in boxes]
+    return min(places, key=lambda place: (not _fits(place.box), _covered(place, taken)))
+
+
+def _covered(place: Place, taken: Sequence[Box]) -> int:
+    return sum(_overlap(box, other) for box in (place.box, place.leader) if box for other in taken)
 
 
 def _spots(x: float, y: float, gap: float, height: float) -> list[Spot]:
@@ -85,6 +96,13 @@ def _box(spot: Spot, lines: Sequence[str]) -> Box:
     width = width_of(lines)
     left = x - {"start": 0.0, "middle": width / 2, "end": width}[anchor]
     return left, top, left + width, top + LINE * len(lines)
+
+
+def _leader(mark: Point, radius: float, box: Box) -> Box | None:
+    (x, y), (_, top, _, bottom) = mark, box
+    if top > y + radius + 8:
+        return x, y + radius, x, top
+    return (x, bottom, x, y - radius) if bottom < y - radius - 8 else None
 
 
 def _fits(box: Box) -> bool:

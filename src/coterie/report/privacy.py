@@ -10,8 +10,7 @@ from enum import Enum
 from typing import Any
 
 from coterie.report.numbers import GLUE
-
-Row = Mapping[str, Any]  # one entry of `summary["rows"]`
+from coterie.report.rows import Row
 
 
 class Verdict(Enum):

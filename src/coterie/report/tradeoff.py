@@ -6,12 +6,13 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from coterie.report.axes import Scale, draw_axes, linear_scale, log_scale, needs_log_scale
-from coterie.report.labels import ROWS_MAX, Box, best_spot, in_lines, write_name
+from coterie.report.labels import LETTERS_MAX, ROWS_MAX, Box, best_place, in_lines, width_of, write_name
 from coterie.report.numbers import data_size, measured
-from coterie.report.privacy import Row, Verdict, epsilon_of, epsilon_text, verdict
+from coterie.report.privacy import Verdict, epsilon_of, epsilon_text, verdict
+from coterie.report.rows import Row
 from coterie.report.svg import BOTTOM, HEIGHT, LEFT, TOP, WIDTH, Point, add, colour, path, picture, source
 
-LANE = 200
+LANE = 216  # holds a name of the largest width
 
 
 class Axis(NamedTuple):
@@ -57,8 +58,9 @@ def tradeoff(rows: Sequence[Row], names: Sequence[str]) -> str:
     for index in sorted(range(len(rows)), key=lambda index: -radii[index]):
         _mark(svg, index, rows[index], centres[index], radii[index], up)
     if len(rows) <= ROWS_MAX:
-        texts = [f"{name} · {data_size(row['communication']['bytes'])}" for name, row in zip(names, rows, strict=True)]
-        _name_marks(svg, leaders, texts, centres, radii, claims)
+        lines = [_name_and_size(name, row) for name, row in zip(names, rows, strict=True)]
+        beside_lane = (across.end, TOP, across.end + 20, HEIGHT - BOTTOM)
+        _name_marks(svg, leaders, lines, centres, radii, [*claims, beside_lane])
     return source(svg)
 
 
@@ -90,17 +92,21 @@ def _interval(row: Row) -> tuple[float, float]:
 
 
 def _centres(svg: Element, rows: Sequence[Row], axis: Axis, across: Scale, up: Scale) -> list[Point]:
-    """Where the marks go; rows without a value stand side by side in the lane."""
+    """Where the marks go; rows without a value stand side by side in the middle of the lane, which is drawn too."""
     absent = [index for index, row in enumerate(rows) if axis.value(row) is None]
     left, width = across.end + 20, WIDTH - across.end - 24
     if absent:
         add(svg, "rect", x=left, y=TOP - 6, width=width, height=HEIGHT - BOTTOM - TOP + 6, rx=4, class_="lane")
-        add(svg, "text", axis.lane, x=left + width / 2, y=HEIGHT - BOTTOM + 19, text_anchor="middle", class_="axis")
+        add(svg, "text", axis.lane, x=left + width / 2, y=HEIGHT - BOTTOM + 19, text_anchor="middle")
+    step = min(24.0, width / (len(absent) + 1))
     centres = []
     for index, row in enumerate(rows):
         value = axis.value(row)
-        place = left + width * (absent.index(index) + 1) / (len(absent) + 1) if value is None else across.at(value)
-        centres.append((place, up.at(row["regret_per_agent"]["mean"])))
+        if value is None:
+            x = left + width / 2 + step * (absent.index(index) - (len(absent) - 1) / 2)
+        else:
+            x = across.at(value)
+        centres.append((x, up.at(row["regret_per_agent"]["mean"])))
     return centres
 
 
@@ -157,23 +163,31 @@ def _claims(svg: Element, rows: Sequence[Row], centres: Sequence[Point], across:
     return boxes
 
 
+def _name_and_size(name: str, row: Row) -> list[str]:
+    lines, size = in_lines(name), data_size(row["communication"]["bytes"])
+    last = f"{lines[-1]} · {size}"
+    return [*lines[:-1], last] if len(last) <= LETTERS_MAX else [*lines, size]
+
+
 def _name_marks(
     svg: Element,
     leaders: Element,
-    texts: Sequence[str],
+    names: Sequence[Sequence[str]],
     centres: Sequence[Point],
     radii: Sequence[float],
-    claims: Sequence[Box],
+    drawn: Sequence[Box],
 ) -> None:
-    """Write each name where it covers neither marks nor claims nor earlier names, with a line to a mark far away."""
-    marks = zip(centres, radii, strict=True)
-    taken = [*((x - radius, y - radius, x + radius, y + radius) for (x, y), radius in marks), *claims]
-    for index, text in enumerate(texts):
-        lines, (x, y), radius = in_lines(text), centres[index], radii[index]
-        spot, box = best_spot(lines, (x, y), radius, taken)
-        taken.append(box)
-        if box[1] > y + radius + 8:
-            add(leaders, "line", x1=x, x2=x, y1=y + radius, y2=box[1], class_=f"leader {colour(index)}")
-        elif box[3] < y - radius - 8:
-            add(leaders, "line", x1=x, x2=x, y1=y - radius, y2=box[3], class_=f"leader {colour(index)}")
-        write_name(svg, lines, spot, colour(index))
+    """Write each name where it covers neither marks nor what else is drawn nor other names, the longest name first."""
+    marks = list(zip(centres, radii, strict=True))
+    taken = [*((x - radius, y - radius, x + radius, y + radius) for (x, y), radius in marks), *drawn]
+    for index in sorted(range(len(names)), key=lambda index: -width_of(names[index])):
+        lines, centre = names[index], centres[index]
+        # A mark may lie inside a larger one; its name goes outside both.
+        reach = max(radius for other, radius in marks if math.dist(centre, other) < radius)
+        place = best_place(lines, centre, reach, taken)
+        write_name(svg, lines, place.spot, colour(index))
+        taken.append(place.box)
+        if place.leader:
+            x, top, _, bottom = place.leader
+            add(leaders, "line", x1=x, x2=x, y1=top, y2=bottom, class_=f"leader {colour(index)}")
+            taken.append(place.leader)

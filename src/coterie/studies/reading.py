@@ -79,6 +79,7 @@ def load(
     for setting in sets:
         tree, paths = override(tree, setting)
         origins |= dict.fromkeys(paths, f"--set {setting}")
+    tree = with_data_beside(tree, document.folder)
     file, complaints = check(StudyFile, tree)
     complaints = [*unfit_numbers(tree), *complaints]
     rows = []
@@ -199,6 +200,14 @@ def put(tree: Any, path: KeyPath, value: Any) -> Any:
 
 def without(table: Any, key: Any) -> Any:
     return {name: value for name, value in table.items() if name != key} if isinstance(table, dict) else table
+
+
+def with_data_beside(tree: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The path of a data file is meant from the folder of the study."""
+    match tree:
+        case {"problem": {"file": str(file)}}:
+            return put(tree, ("problem", "file"), str((folder / file).absolute()))
+    return tree
 
 
 def read_algorithm(path: KeyPath, table: Any, registry: Registry) -> tuple[list[Row], list[Complaint]]:

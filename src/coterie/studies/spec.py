@@ -6,7 +6,8 @@ change. Rules that concern one table are checked there, rules between tables in 
 more model in `Problem`.
 
 The digest names what a study computes. It covers everything that has an influence on the results and nothing else: not
-the title, not the labels, not the folder of a user's own algorithm (its content counts instead).
+the title, not the labels, not the folder of a user's own algorithm (its content counts instead), not the path of a data
+file (the table made of it counts instead).
 """
 
 import hashlib
@@ -24,10 +25,14 @@ from pydantic import (
     Discriminator,
     Field,
     SerializeAsAny,
+    SerializerFunctionWrapHandler,
     Tag,
+    model_serializer,
     model_validator,
 )
 
+from coterie.errors import UsageError
+from coterie.problem import diabetes
 from coterie.studies.messages import given, misfit
 
 Number = TypeVar("Number")
@@ -53,32 +58,44 @@ Flat = Annotated[tuple[Number, ...], Tag("flat")]
 Matrix = Annotated[tuple[tuple[Number, ...], ...], Tag("matrix")]
 Means = Annotated[Flat[Number] | Matrix[Number], Discriminator(shape_of)]
 
+DATASET_KEYS = ("dataset", "split", "rule", "file")
+DIABETES_SIZES = {"agents": len(diabetes.HOSPITALS), "arms": len(diabetes.ARMS)}
+
 
 class Table(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
 class ArmProblem(Table):
-    """Agents that pull arms: the means are written out (agents x arms, or one row for all), or drawn as an instance.
+    """Agents that pull arms: the means are written out (agents x arms, or one row for all), drawn as an instance, or
+    those of a data set, which is built in or made of a file.
 
-    `agents` and `arms` may be left out where the means tell them.
+    `agents` and `arms` may be left out where the means or the data set tell them.
     """
 
     means: Means[Finite] | None = None
     instance: Literal["grid", "uniform", "middle"] | None = None
+    dataset: Literal["diabetes"] | None = None
+    split: diabetes.Split | None = None
+    rule: diabetes.Rule | None = None
+    file: str | None = None
     agents: Count
     arms: Annotated[int, Field(ge=2)]
     heterogeneity: Probability = 0.0
 
     @model_validator(mode="before")
     @classmethod
-    def fill_in_sizes(cls, table: Any) -> Any:
+    def fill_in_what_the_source_tells(cls, table: Any) -> Any:
         if not isinstance(table, dict):
             return table
-        sources = [key for key in ("means", "instance") if table.get(key) is not None]
+        sources = [key for key in ("means", "instance", "dataset") if table.get(key) is not None]
         # With none of them and an unknown key, that key is a misspelling and the better thing to complain about.
-        if len(sources) == 2 or (not sources and table.keys() <= cls.model_fields.keys()):
-            raise misfit(text=f"must have exactly one of means and instance, got {'both' if sources else 'neither'}")
+        if len(sources) > 1 or (not sources and table.keys() <= cls.model_fields.keys()):
+            got = " and ".join(sources) or "none"
+            raise misfit(text=f"must have exactly one of means, instance and dataset, got {got}")
+        if sources == ["dataset"]:
+            told = DIABETES_SIZES | {"split": "order", "rule": "exclusive"}
+            return told | {key: value for key, value in table.items() if value is not None}
         means = table.get("means")
         sizes = sizes_of(means) if isinstance(means, tuple) else {}
         if sizes.get("arms", 2) < 2:
@@ -87,20 +104,43 @@ class ArmProblem(Table):
 
     @model_validator(mode="after")
     def means_fit_the_sizes(self) -> Self:
-        if self.means is None:
+        if self.means is None and self.dataset is None:
             return self
-        sizes = sizes_of(self.means)
-        for index, row in enumerate(self.means):
+        source, sizes = ("dataset", DIABETES_SIZES) if self.means is None else ("means", sizes_of(self.means))
+        for index, row in enumerate(self.means or ()):
             if isinstance(row, tuple) and len(row) != sizes["arms"]:
                 text = f"must have {sizes['arms']} entries like problem.means[0], got {len(row)}"
                 raise misfit("means", index, text=text)
         for key, size in sizes.items():
             if getattr(self, key) != size:
-                raise misfit(key, text=f"must be {size} as in problem.means, or left out, got {getattr(self, key)}")
+                raise misfit(key, text=f"must be {size} as in problem.{source}, or left out, got {getattr(self, key)}")
         if self.heterogeneity and "agents" in sizes:
-            text = f"must be left out where means has a row for each agent, got {given(self.heterogeneity)}"
+            text = f"must be left out where {source} has a row for each agent, got {given(self.heterogeneity)}"
             raise misfit("heterogeneity", text=text)
         return self
+
+    @model_validator(mode="after")
+    def the_data_are_at_hand(self) -> Self:
+        for key in DATASET_KEYS:
+            if self.dataset is None and getattr(self, key) is not None:
+                raise misfit(key, text=f"must be left out unless dataset is given, got {given(getattr(self, key))}")
+        try:
+            self.content()
+        except UsageError as error:
+            raise misfit("file", text=str(error).removeprefix("problem.file ")) from None
+        return self
+
+    @model_serializer(mode="wrap")
+    def as_written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without the folder of a file, and without the keys of a data set where there is none."""
+        table = write(self) | ({"file": PurePath(self.file).name} if self.file else {})
+        return {key: value for key, value in table.items() if value is not None or key not in DATASET_KEYS}
+
+    def content(self) -> dict[str, Any]:
+        """What the digest covers in place of the path of a file: the successes and counts it gives."""
+        if self.dataset is None:
+            return {}
+        return {"file": [counts.tolist() for counts in diabetes.table(self.rule, self.split, self.file)]}
 
 
 class Bernoulli(ArmProblem):
@@ -275,7 +315,9 @@ class Specification(Settings):
             {"name": row.content or row.name, "options": rewritten(row.options.model_dump(), in_one_way)}
             for row in self.rows
         ]
-        text = json.dumps(self._settings(in_one_way) | {"algorithm": rows}, sort_keys=True, allow_nan=False)
+        settings = self._settings(in_one_way)
+        settings["problem"] |= self.problem.content()
+        text = json.dumps(settings | {"algorithm": rows}, sort_keys=True, allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def _settings(self, write: Callable[[float], Any]) -> dict[str, Any]:

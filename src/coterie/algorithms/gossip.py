@@ -1,0 +1,489 @@
+"""Gossip on a graph (Zhu et al. 2021): Gossip_UCB and the private Fed_UCB.
+
+Every agent sees rewards with a bias of its own; the best arm is that of the mean over all agents. Counts travel over every edge in
+every round, and an agent that lags behind on an arm catches up. Estimates travel over one drawn edge a round: both ends take
+the average. Each agent adds what is new in its own running mean, so the sum of all estimates is the sum of all means, at
+every round. Estimates are integers in units of 2^-32, so that this is an equality and not an approximation.
+
+What enters the estimates is a released running mean. The mechanisms differ in how it is released:
+
+    plain    the exact sum (Gossip_UCB)
+    blocks   the sum since the last release, whenever the count has doubled: every reward is in one release
+    tree     a binary tree over the arm's own pulls: pull m releases the one dyadic interval that ends at m
+    digits   a ternary tree with digits -1, 0, 1 over the own pulls: fewer pieces for the same prefix
+    root     square-root factorisation of the prefix sums with normal noise, for (epsilon, delta)
+    printed  the tree of the paper: over global rounds, and with the first reward of every arm outside it
+
+Deviations from the paper: the pinned decisions of its specification; in `private` mode all rewards are noised, trees have
+bit_length(T + 1) levels, and log n in the radius is taken of max(n, 2).
+"""
+
+from math import ceil, inf, log, log2, sqrt
+from typing import Literal, NamedTuple
+
+from numpy import float64, int64
+from pydantic import Field
+
+from coterie import contract
+from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, offer, order
+from coterie.errors import UsageError
+from coterie.kernel import UNIT, argmax, capacity, extend, level, node, ones, pick, record
+from coterie.privacy.gauss import mu_of
+from coterie.privacy.streams import digits_height, digits_used, root_norm
+
+FINE = 1 << 32  # unit of means and estimates
+
+
+class Params(NamedTuple):
+    agents: int  # N in the radii
+    arms: int
+    slots: int  # capacity(arms): loops over all slots compile to whole vectors; spare ones stay 0
+    lag: int  # how far an agent may fall behind; a number no count reaches: no catching up
+    log_horizon: float
+    epsilon: float  # inf: Gossip_UCB
+    price: float  # of one release, or of a stream
+    levels: int  # of a tree
+    norm: float  # of the columns of a stream's mechanism
+    pulls_most: int
+    least: float  # log n in the radius is taken of max(n, least)
+    tuned: int  # 1: the practical radius
+    blurred: int  # 1: the radius has a part that grows with log t squared
+    factor: float  # of the practical radius
+    reach: float  # high - low of a reward
+    proxy: float  # sub-Gaussian variance of a reward: 1/4 on [0, 1]
+
+
+def open_record(p):
+    n = capacity(p.arms)
+    return record(
+        weight=float64, pulls=(int64, n), belief=(int64, n),  # n, n-tilde
+        average=(int64, n), estimate=(int64, n),  # x-tilde (times weight), theta
+        width=(float64, n), spread=(float64, n), blur=(float64, n), index=(float64, n),
+        covered=(int64, n), variance=(float64, n), tail=(float64, n), noisy=(int64, (n, p.levels)),
+    )
+
+
+def message_record(p):
+    return record(belief=(int64, capacity(p.arms)))
+
+
+def card_record(p):
+    return record(estimate=(int64, capacity(p.arms)))
+
+
+def total_record(p):
+    return record(total=(int64, capacity(p.arms)))
+
+
+def levels_of(p):
+    return p.levels
+
+
+# --- deciding: steps 1 to 3 --------------------------------------------------------------------------
+
+
+@node
+def choose(open, p, t, die, plan):
+    if t == 0:
+        for k in range(p.arms):
+            commit(open, plan, k)
+        return
+    behind = 0
+    for k in range(p.slots):
+        open.belief[k] = max(open.belief[k], open.pulls[k])
+        behind += lags(open, p, k)
+    if behind > 0:
+        commit(open, plan, straggler(open, p, pick(die, 0, behind)))
+        return
+    log_t = log(t)
+    for k in range(p.slots):
+        open.index[k] = open.estimate[k] / FINE + radius(open, p, log_t, k)
+    commit(open, plan, argmax(open.index, p.arms))
+
+
+@node
+def lags(open, p, k):
+    return 1 if open.pulls[k] < open.belief[k] - p.lag else 0
+
+
+@node
+def straggler(open, p, nth):
+    for k in range(p.arms):
+        nth -= lags(open, p, k)
+        if nth < 0:
+            return k
+    return 0
+
+
+@node
+def commit(open, plan, k):
+    open.pulls[k] += 1
+    order(plan, k, 1)
+
+
+@node
+def radius(open, p, log_t, k):
+    """sqrt(log t * (spread + log t * blur)). Nothing in it but t changes unless the arm is pulled: see refresh."""
+    if p.blurred:
+        return sqrt(log_t * (open.spread[k] + log_t * open.blur[k]))
+    return sqrt(log_t) * open.width[k]
+
+
+@node
+def refresh(open, p, k):
+    """The paper's radius: spread 2 N / n, blur 256 N^2 (log T)^2 log n / (n^2 eps^2).
+
+    The practical one: c sqrt(4 log t (s2 / (N n) + s2 / n^2 + V / (N n^2))), V the variance of the noise in the own sum.
+    """
+    n, N = float(open.covered[k]), float(p.agents)
+    if p.tuned:
+        open.spread[k] = p.factor * 4.0 * (p.proxy / (N * n) + p.proxy / (n * n) + open.variance[k] / (N * n * n))
+    else:
+        open.spread[k] = 2.0 * N / n
+    if p.blurred:
+        log_n = log(max(n, p.least))
+        open.blur[k] = 256.0 * N * N * p.log_horizon * p.log_horizon * log_n / (n * n * p.epsilon * p.epsilon)
+    open.width[k] = sqrt(open.spread[k])
+
+
+# --- talking: beliefs over every edge, estimates over the drawn one (step 5), news of the own mean (step 6) ---
+
+
+@node
+def speak(open, p, t, message):
+    for k in range(p.slots):
+        message.belief[k] = open.belief[k]
+    return p.arms
+
+
+@node
+def hear(open, peer, p, t, message):
+    for k in range(p.slots):
+        open.belief[k] = max(open.belief[k], message.belief[k])
+
+
+@node
+def greet(open, p, t, card):
+    for k in range(p.slots):
+        card.estimate[k] = open.estimate[k]
+
+
+@node
+def meet(open, p, t, mine, theirs):
+    for k in range(p.slots):
+        open.estimate[k] += half(theirs.estimate[k] - mine.estimate[k])
+
+
+@node
+def half(difference):
+    """Toward zero, so that the two ends of an edge move by exactly opposite amounts."""
+    return difference // 2 if difference >= 0 else -(-difference // 2)
+
+
+@node
+def innovate(open, p, k, noisy_sum, count, variance):
+    mean = int(float(noisy_sum) * (FINE / UNIT) / count * open.weight)
+    open.estimate[k] += mean - open.average[k]
+    open.average[k] = mean
+    open.covered[k], open.variance[k] = count, variance
+    refresh(open, p, k)
+
+
+@node
+def leave(open, p, t, card):
+    """Going away: hand over what the own estimate holds beyond the own mean, so that the law of sums stays true."""
+    for k in range(p.slots):
+        card.estimate[k] = open.estimate[k] - open.average[k]
+
+
+@node
+def inherit(open, p, t, card):
+    for k in range(p.slots):
+        open.estimate[k] += card.estimate[k]
+
+
+@node
+def join(open, p, t):
+    """Coming back: start from the own mean."""
+    for k in range(p.slots):
+        open.estimate[k] = open.average[k]
+
+
+@node
+def observe(secret, p, t, arm, pulls, total):
+    secret.total[arm] += total
+
+
+# --- plain: the exact running mean -------------------------------------------------------------------
+
+
+@node
+def plain_release(secret, open, p, t, plan, out):
+    for e in range(plan.entries):
+        k = plan.arm[e]
+        offer(out, k, secret.total[k], p.reach, inf, 0, 1, open.pulls[k])
+
+
+@node
+def plain_publish(open, p, t, plan, out):
+    for e in range(out.entries):
+        innovate(open, p, out.arm[e], out.value[e], out.last[e], 0.0)
+
+
+# --- blocks ------------------------------------------------------------------------------------------
+
+
+@node
+def block_release(secret, open, p, t, plan, out):
+    for e in range(plan.entries):
+        k = plan.arm[e]
+        if open.pulls[k] >= 2 * open.covered[k]:
+            offer(out, k, secret.total[k], p.reach, p.price, 0, open.covered[k] + 1, open.pulls[k])
+            secret.total[k] = 0
+
+
+@node
+def block_publish(open, p, t, plan, out):
+    for e in range(out.entries):
+        k = out.arm[e]
+        open.noisy[k, 0] += out.value[e]
+        innovate(open, p, k, open.noisy[k, 0], out.last[e], open.variance[k] + laplace_variance(p))
+
+
+@node
+def laplace_variance(p):
+    """Of one draw, in rewards."""
+    return 2.0 * p.reach * p.reach / (p.price * p.price)
+
+
+# --- tree over own pulls -----------------------------------------------------------------------------
+#
+# 1..m is 1..before plus one dyadic interval, where `before` is m without its lowest set bit. Sums of 1..m are kept by the
+# level of m: that of `before` is still there, because levels in between are lower.
+
+
+def tree_secret(p):
+    return record(total=(int64, capacity(p.arms)), prefix=(int64, (capacity(p.arms), p.levels)))
+
+
+@node
+def tree_release(secret, open, p, t, plan, out):
+    for e in range(plan.entries):
+        k = plan.arm[e]
+        m = open.pulls[k]
+        before = m & (m - 1)
+        fresh = secret.total[k] - (secret.prefix[k, level(before)] if before > 0 else 0)
+        secret.prefix[k, level(m)] = secret.total[k]
+        offer(out, k, fresh, p.reach, p.price, level(m), before + 1, m)
+
+
+@node
+def tree_publish(open, p, t, plan, out):
+    for e in range(out.entries):
+        k, m = out.arm[e], out.last[e]
+        before = m & (m - 1)
+        noisy_sum = out.value[e] + (open.noisy[k, level(before)] if before > 0 else 0)
+        open.noisy[k, level(m)] = noisy_sum
+        innovate(open, p, k, noisy_sum, m, ones(m) * laplace_variance(p))
+
+
+# --- streams: exact prefix sums with correlated noise, paid for once (mechanisms `digits` and `root`) ---------
+
+
+@node
+def stream_release(secret, open, p, t, plan, out):
+    for e in range(plan.entries):
+        k = plan.arm[e]
+        offer(out, k, secret.total[k], p.reach, p.price, 0, open.pulls[k], p.pulls_most)
+
+
+@node
+def digits_publish(open, p, t, plan, out):
+    scale = p.reach * p.norm / p.price
+    for e in range(out.entries):
+        innovate(open, p, out.arm[e], out.value[e], out.first[e], 2.0 * scale * scale * digits_used(out.first[e]))
+
+
+@node
+def root_publish(open, p, t, plan, out):
+    sigma = p.reach * p.norm / p.price
+    for e in range(out.entries):
+        k, m = out.arm[e], out.first[e]
+        open.tail[k] = 1.0 if m == 1 else open.tail[k] * (2.0 * m - 3.0) / (2.0 * m - 2.0)
+        innovate(open, p, k, out.value[e], m, open.variance[k] + sigma * sigma * open.tail[k] * open.tail[k])
+
+
+# --- as printed: a tree over global rounds; the first reward of an arm stays outside it, without noise ---------
+#
+# Between two pulls of an arm, in rounds s and t, the prefix 1..t keeps the pieces of the common high bits of s and t. Of the
+# others only two can hold a pull: the piece of the highest bit in which they differ, and the one that ends at t.
+
+
+def printed_open(p):
+    n = capacity(p.arms)
+    return extend(open_record(p), last=(int64, n), initial=(int64, n), pieces=(int64, (n, p.levels)))
+
+
+@node
+def printed_release(secret, open, p, t, plan, out):
+    for e in range(plan.entries):
+        k = plan.arm[e]
+        if t == 0:
+            offer(out, k, secret.total[k], p.reach, inf, 0, 0, 0)
+            secret.total[k] = 0
+        else:
+            offer_pieces(secret, open, p, t, out, k)
+
+
+@node
+def offer_pieces(secret, open, p, t, out, k):
+    s, top = open.last[k], highest(open.last[k] ^ t)
+    common = (t >> (top + 1)) << (top + 1)
+    known = secret.prefix[k, level(common)] if common > 0 else 0
+    middle = common + (1 << top)
+    until_s = known if s <= common else secret.prefix[k, level(s)]
+    if t == middle:
+        offer(out, k, secret.total[k] - known, p.reach, p.price, top, common + 1, t)
+    else:
+        if s > common:
+            offer(out, k, until_s - known, p.reach, p.price, top, common + 1, middle)
+        offer(out, k, secret.total[k] - until_s, p.reach, p.price, level(t), (t & (t - 1)) + 1, t)
+    for b in range(top + 1):
+        if (t >> b) & 1:
+            secret.prefix[k, b] = until_s
+    secret.prefix[k, level(t)] = secret.total[k]
+
+
+@node
+def printed_publish(open, p, t, plan, out):
+    if t == 0:
+        for e in range(out.entries):
+            open.initial[out.arm[e]] = out.value[e]
+            innovate(open, p, out.arm[e], out.value[e], 1, 0.0)
+        return
+    k = plan.arm[0]
+    top = highest(open.last[k] ^ t)
+    common = (t >> (top + 1)) << (top + 1)
+    noisy = open.noisy[k, level(common)] if common > 0 else 0
+    pieces = open.pieces[k, level(common)] if common > 0 else 0
+    for e in range(out.entries):
+        noisy += out.value[e]
+        pieces += 1
+        if e == out.entries - 2:
+            keep_prefix(open, k, t, top, noisy, pieces)
+    if out.entries == 1:
+        keep_prefix(open, k, t, top, noisy - out.value[0], pieces - 1)
+    open.noisy[k, level(t)], open.pieces[k, level(t)] = noisy, pieces
+    open.last[k] = t
+    innovate(open, p, k, open.initial[k] + noisy, open.pulls[k], pieces * laplace_variance(p))
+
+
+@node
+def keep_prefix(open, k, t, top, noisy, pieces):
+    for b in range(level(t) + 1, top + 1):
+        if (t >> b) & 1:
+            open.noisy[k, b], open.pieces[k, b] = noisy, pieces
+
+
+@node
+def highest(m):
+    """Number of the highest set bit."""
+    bit = 0
+    while (m >> bit) > 1:
+        bit += 1
+    return bit
+
+
+GOSSIP = Algorithm(
+    "gossip_ucb", total_record, open_record, message_record, card=card_record, choose=choose, observe=observe,
+    release=plain_release, publish=plain_publish, speak=speak, hear=hear, greet=greet, meet=meet, leave=leave, inherit=inherit,
+    join=join, first_round=0,
+)
+BLOCKS = GOSSIP._replace(name="fed_ucb_blocks", release=block_release, publish=block_publish)
+TREE = GOSSIP._replace(name="fed_ucb_tree", secret=tree_secret, release=tree_release, publish=tree_publish, chains=levels_of)
+DIGITS = GOSSIP._replace(name="fed_ucb_digits", release=stream_release, publish=digits_publish, mechanism="digits")
+ROOT = GOSSIP._replace(name="fed_ucb_root", release=stream_release, publish=root_publish, mechanism="root")
+PRINTED = GOSSIP._replace(
+    name="fed_ucb_printed", secret=tree_secret, open=printed_open, release=printed_release, publish=printed_publish,
+    width=2, chains=levels_of,
+)
+
+
+# --- what a study may set, and what it means ----------------------------------------------------------
+
+
+class GossipOptions(Options):
+    radius: Literal["paper", "tuned"] | None = None
+    factor: float = Field(1.0, gt=0, description="multiplies the tuned radius")
+    catch_up: bool = True
+    edges: int = Field(1, ge=1, description="edges drawn in a round")
+    active: float = Field(1.0, gt=0, le=1, description="probability that a drawn edge is active")
+    isolated: bool = False
+
+
+class FedOptions(GossipOptions):
+    mode: Literal["private", "paper"] = "private"
+    epsilon: float = Field(1.0, gt=0, description="inf: no privacy")
+    delta: float = Field(1e-6, gt=0, lt=1, description="for mechanism root only")
+    mechanism: Literal["blocks", "tree", "digits", "root"] | None = None
+
+
+ROUNDS_MOST_FOR_ROOT = 50_000  # its cost grows with the square of the pulls
+
+
+def build(o, s: Setting) -> Method:
+    paper, epsilon = getattr(o, "mode", "private") == "paper", getattr(o, "epsilon", inf)
+    mechanism = "plain" if epsilon == inf else o.mechanism or ("tree" if paper else "blocks")
+    check(mechanism, paper, s)
+    reach, agents, pulls_most = s.high - s.low if s.high - s.low < inf else 1.0, 1 if o.isolated else s.agents, s.horizon + 1
+    levels = pulls_most.bit_length()
+    charged = max(1, ceil(log2(s.horizon))) if paper else levels
+    radius = o.radius or ("paper" if paper else "tuned")
+    p = Params(
+        agents, s.arms, capacity(s.arms), agents if o.catch_up and not o.isolated else 2**62, log(s.horizon), epsilon,
+        {"plain": inf, "tree": epsilon / charged, "root": mu_of(epsilon, getattr(o, "delta", 0.5))}.get(mechanism, epsilon),
+        levels if mechanism == "tree" else 1, {"digits": float(digits_height(pulls_most)), "root": root_norm(pulls_most)}.get(mechanism, 1.0),
+        pulls_most, 1.0 if paper else 2.0, int(radius == "tuned"), int(radius == "paper" and epsilon < inf), o.factor * o.factor,
+        reach, s.proxy * s.proxy,
+    )
+    rule = {"plain": GOSSIP, "blocks": BLOCKS, "tree": PRINTED if paper else TREE, "digits": DIGITS, "root": ROOT}[mechanism]
+    if o.isolated:
+        rule = rule._replace(name=f"{rule.name}_alone", speak=contract.speak, hear=contract.hear)
+    weights = [s.agents * w for w in s.weights] if s.weights else [1.0] * s.agents
+    return Method(
+        rule, p, claim(mechanism, paper, epsilon, o, s), known={"weight": weights}, life=1,
+        meetings=0 if o.isolated or s.agents == 1 else o.edges, active=o.active,
+    )
+
+
+def check(mechanism, paper, s: Setting):
+    if paper and mechanism in ("digits", "root"):
+        raise UsageError(f"mechanism must be tree or blocks in mode = 'paper', got {mechanism!r}")
+    if mechanism == "root" and s.horizon > ROUNDS_MOST_FOR_ROOT:
+        raise UsageError(f"horizon must be <= {ROUNDS_MOST_FOR_ROOT} with mechanism = 'root', got {s.horizon}")
+
+
+def claim(mechanism, paper, epsilon, o, s: Setting) -> Claim:
+    everyone = "anyone who sees every message, count, arm and time, and may control all other agents"
+    if mechanism == "plain":
+        return Claim(inf, everyone, "no noise is added")
+    void = "" if s.high - s.low < inf else "rewards are not bounded: a noise level, not a guarantee"
+    if paper and mechanism == "tree":
+        first = "first reward of each arm is sent without noise"
+        return Claim(epsilon, everyone, f"not private: {first}", void=void or first)
+    notes = {
+        "blocks": "each reward enters one noised block, once",
+        "tree": "each reward enters one noised interval of each level of the tree; their losses add up to the stated one",
+        "digits": "all running sums of an arm are one stream with correlated noise, paid for once",
+        "root": "all running sums of an arm are one stream with correlated normal noise, paid for once",
+    }
+    return Claim(epsilon, everyone, notes[mechanism], o.delta if mechanism == "root" else 0.0, void=void)
+
+
+ENTRIES = (
+    Entry("gossip-ucb", "estimates travel over one drawn edge a round; no noise", GossipOptions, build,
+          ({}, {"radius": "paper"}, {"isolated": True}, {"edges": 2, "active": 0.5}, {"catch_up": False})),
+    Entry("fed-ucb", "gossip on private running means", FedOptions, build,
+          ({}, {"mechanism": "tree"}, {"mechanism": "tree", "radius": "paper"}, {"mechanism": "digits"}, {"mechanism": "root"},
+           {"mode": "paper"}, {"mode": "paper", "radius": "tuned"}, {"mode": "paper", "mechanism": "blocks"})),
+)

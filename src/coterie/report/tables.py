@@ -1,0 +1,85 @@
+"""What the page shows of a row outside pictures and findings: table cells, further measurements, cards on privacy."""
+
+from collections.abc import Mapping, Sequence
+from string import ascii_uppercase
+from typing import Any
+
+from coterie.report.numbers import data_size, decimals_of, number, percent
+from coterie.report.privacy import Verdict, claims_privacy, epsilon_text, privacy_text, verdict
+from coterie.report.rows import Row, all_named
+
+
+def table(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """One entry for each row, all cells as text; numbers of a column share their decimals."""
+    letters, further = protections(rows), further_columns(rows)
+    decimals = {key: decimals_of([row[key]["sem"] for row in rows]) for key in ("regret", "regret_per_agent")}
+    return [
+        {
+            "index": index,
+            "label": row["label"],
+            "regret": [_cells(row[key], places, row["replications"]) for key, places in decimals.items()],
+            "best_arm": "-" if row["best_arm_rate"] is None else percent(row["best_arm_rate"]),
+            "traffic": _traffic(row["communication"]),
+            "claimed": epsilon_text(row["privacy"]["claimed"]),
+            "accounted": epsilon_text(row["privacy"]["accounted"]),
+            "verdict": verdict(row),
+            "protection": letters[_protection(row)] if claims_privacy(row) else "-",
+            "further": [_measurement(row["extra"].get(column)) for column in further] if row["extra"] else [],
+        }
+        for index, row in enumerate(rows)
+    ]
+
+
+def _cells(statistic: Mapping[str, float], decimals: int, replications: int) -> tuple[str, str]:
+    error = "" if replications == 1 else f"± {statistic['sem']:,.{decimals}f}"
+    return f"{statistic['mean']:,.{decimals}f}", error
+
+
+def _traffic(communication: Mapping[str, float]) -> list[str]:
+    counts = [number(communication[key]) for key in ("rounds", "messages")]
+    return [*counts, data_size(communication["bytes"]), number(communication["cost"])]
+
+
+def protections(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
+    """The distinct pairs (unit, adversary) of rows that claim privacy, and the letters that name them in the table."""
+    pairs = dict.fromkeys(_protection(row) for row in rows if claims_privacy(row))
+    return dict(zip(pairs, ascii_uppercase, strict=False))
+
+
+def _protection(row: Row) -> tuple[str, str]:
+    return row["privacy"]["unit"], row["privacy"]["adversary"]
+
+
+def further_columns(rows: Sequence[Row]) -> list[str]:
+    """The families' own measurements: delays, violations, ..."""
+    return list(dict.fromkeys(key for row in rows for key in row["extra"]))
+
+
+def _measurement(value: float | None) -> str:
+    return "-" if value is None else number(value)
+
+
+def cards(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Rows of the same verdict, unit and adversary share a card; the worst verdicts come first.
+
+    Inside a card, rows that have the same note share it, and rows of which the same is to be said share a line.
+    """
+    found: dict[tuple[Verdict, tuple[str, ...]], dict[str, dict[str, list[Row]]]] = {}
+    for row in sorted(rows, key=lambda row: list(Verdict).index(verdict(row))):
+        notes = found.setdefault((verdict(row), _protection(row) if claims_privacy(row) else ()), {})
+        notes.setdefault(row["privacy"]["note"], {}).setdefault(privacy_text(row), []).append(row)
+    return [
+        {
+            "verdict": kind,
+            "facts": dict(zip(("Unit", "Adversary"), protection, strict=False)),
+            "notes": [
+                ([f"{all_named(alike)}: {text}." for text, alike in texts.items()], _as_sentence(note))
+                for note, texts in notes.items()
+            ],
+        }
+        for (kind, protection), notes in found.items()
+    ]
+
+
+def _as_sentence(text: str) -> str:
+    return text and f"{text[0].upper()}{text[1:].removesuffix('.')}."

@@ -1,0 +1,1 @@
+"""What the papers prove, as functions of numbers: constants and bounds to hold measurements against."""

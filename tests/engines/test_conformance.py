@@ -1,0 +1,323 @@
+"""Compiled, interpreted and rehearsed runs end in the same bytes: every algorithm, on every structure it may meet.
+
+A run does not depend on how it was cut into batches either, nor on whether all agents share one record (folded). Among
+peers a small algorithm of this file joins the built-in ones: it uses every hook of the contract, and its messages take up
+to three rounds.
+"""
+
+from functools import cache
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numpy import float64, int64
+
+from coterie.algorithms import entries
+from coterie.contract import Algorithm, Claim, Method, Setting, offer, order
+from coterie.engines.rehearsal import compare, rehearse_mesh, rehearse_star
+from coterie.engines.simulate import Links, Weather, simulate_mesh, simulate_star
+from coterie.kernel import UNIT, argmax, capacity, node, pick, record, uniform
+from coterie.network import collect, disjoint, path, synchronise
+from coterie.problem import bernoulli, gaussian
+
+AGENTS, ARMS, SEED = 5, 4, 7
+MEANS = np.array([0.9, 0.7, 0.4, 0.1])
+UNLIKE = MEANS + 0.1 * np.array([[-1, 1, -1, 1], [1, -1, 1, -1], [0.5, 0, -0.5, 0], [-0.5, 0, 0.5, 0], [0, 0, 0, 0]])
+DELAYS = {
+    "synchronise": synchronise(path(AGENTS)).slots - 1,
+    "hybrid": collect(disjoint([path(3), path(2)])).delay,
+}
+
+
+# --- a small algorithm among peers --------------------------------------------------------------------
+
+
+class Params(NamedTuple):
+    arms: int = ARMS
+    block: int = 3
+    price: float = 2.0
+    wander: float = 0.2
+
+
+def secret_record(p):
+    return record(pulls=(int64, capacity(p.arms)), total=(int64, capacity(p.arms)))
+
+
+def open_record(p):
+    n = capacity(p.arms)
+    return record(said=int64, heard=int64, estimate=int64, count=(int64, n), total=(int64, n), score=(float64, n))
+
+
+def word_record(p):
+    return record(arm=int64, count=int64, total=int64)
+
+
+def peer_record(p):
+    n = capacity(p.arms)
+    return record(count=(int64, n), total=(int64, n))
+
+
+def card_record(p):
+    return record(estimate=int64)
+
+
+@node
+def weigh(open, peers, p, t):
+    """Pool what all senders have said."""
+    for k in range(p.arms):
+        count, total = open.count[k], open.total[k]
+        for i in range(len(peers)):
+            count += peers[i].count[k]
+            total += peers[i].total[k]
+        open.score[k] = float(total) / (UNIT * float(max(count, 1)))
+
+
+@node
+def choose(open, p, t, die, plan):
+    if t == 0:
+        for k in range(p.arms):
+            order(plan, k, 1)
+    elif uniform(die, 0) < p.wander:
+        order(plan, pick(die, 1, p.arms), 1)
+    else:
+        order(plan, argmax(open.score, p.arms), 1)
+
+
+@node
+def peek(secret, open, p, t, die, plan):
+    """As choose, but an arm with rewards that were not released yet is finished first."""
+    for k in range(p.arms):
+        if secret.pulls[k] > 0 and secret.total[k] > 0:
+            order(plan, k, 1)
+            return
+    choose(open, p, t, die, plan)
+
+
+@node
+def observe(secret, p, t, arm, pulls, total):
+    secret.pulls[arm] += pulls
+    secret.total[arm] += total
+
+
+@node
+def release(secret, open, p, t, plan, out):
+    for e in range(plan.entries):
+        k = plan.arm[e]
+        if secret.pulls[k] >= p.block:
+            offer(out, k, secret.total[k], 1.0, p.price, 0, open.count[k] + 1, open.count[k] + secret.pulls[k])
+            secret.pulls[k], secret.total[k] = 0, 0
+
+
+@node
+def publish(open, p, t, plan, out):
+    open.said = -1
+    for e in range(out.entries):
+        k = out.arm[e]
+        open.count[k] += out.last[e] - out.first[e] + 1
+        open.total[k] += out.value[e]
+        open.estimate += out.value[e]
+        open.said = k
+
+
+@node
+def speak(open, p, t, message):
+    """Only about news: most rounds are silent."""
+    if open.said < 0:
+        return 0
+    message.arm, message.count, message.total = open.said, open.count[open.said], open.total[open.said]
+    return 3
+
+
+@node
+def hear(open, peer, p, t, message):
+    peer.count[message.arm], peer.total[message.arm] = message.count, message.total
+    open.heard += t * message.count
+
+
+@node
+def overhear(secret, open, peer, p, t, message):
+    hear(open, peer, p, t, message)
+    secret.pulls[message.arm] += 1 if secret.pulls[message.arm] > 0 else 0
+
+
+@node
+def greet(open, p, t, card):
+    card.estimate = open.estimate
+
+
+@node
+def meet(open, p, t, mine, theirs):
+    """Both ends move by the same amount, towards each other."""
+    difference = theirs.estimate - mine.estimate
+    open.estimate += difference // 2 if difference >= 0 else -(-difference // 2)
+
+
+SMALL = Algorithm(
+    "small", secret_record, open_record, word_record, peer_record, card_record, choose=choose, observe=observe,
+    release=release, publish=publish, speak=speak, hear=hear, greet=greet, meet=meet, weigh=weigh, first_round=0,
+)  # fmt: skip
+PEEKING = SMALL._replace(name="peeking", peek=peek, overhear=overhear, caveat="this is a test")
+
+
+# --- the cases ----------------------------------------------------------------------------------------
+
+
+class Case(NamedTuple):
+    method: Method
+    problem: Any = bernoulli
+    alike: bool = True
+    links: Links | None = None
+    clip: tuple[float, float] = (-inf, inf)
+    weather: Weather = Weather()
+
+    @property
+    def horizon(self):
+        return 20_000 if self.links is None else 120
+
+    @property
+    def delay(self):
+        return DELAYS.get(self.method.structure, 0)
+
+    def about(self):
+        means = MEANS[None] if self.alike else UNLIKE
+        worlds = bernoulli.world(means) if self.problem is bernoulli else gaussian.world(means, 0.5, *self.clip)
+        return self.method, self.problem, worlds, AGENTS, self.horizon
+
+    def simulate(self, first=0, replications=3, delay=None, **how):
+        marks = np.unique(np.geomspace(1, self.horizon, 30).astype(int64))
+        how |= {"seed": SEED, "first": first, "replications": replications}
+        if self.links is not None:
+            return simulate_mesh(*self.about(), marks, self.links, weather=self.weather, **how)
+        return simulate_star(*self.about(), marks, delay=self.delay if delay is None else delay, **how)
+
+    def rehearse(self, replication):
+        how = {"seed": SEED, "replication": replication}
+        if self.links is not None:
+            return rehearse_mesh(*self.about(), self.links, weather=self.weather, **how)
+        return rehearse_star(*self.about(), delay=self.delay, **how)
+
+
+def hops_on_a_path(life, meetings):
+    """Agents in a row hear those within `life` hops, after as many rounds."""
+    hops = np.abs(np.subtract.outer(np.arange(AGENTS), np.arange(AGENTS)))
+    receiver, sender = np.nonzero((hops > 0) & (hops <= life))
+    first = np.searchsorted(receiver, np.arange(AGENTS + 1))
+    return Links(first, sender, hops[receiver, sender], path(AGENTS).edges, meetings)
+
+
+def built(name, example, problem=bernoulli, alike=True, clip=(-inf, inf)):
+    low, high = (0.0, 1.0) if problem is bernoulli else clip
+    setting = Setting(AGENTS, ARMS, 20_000, alike, 0.2, low, high, 0.5, (3, 2))
+    entry = entries()[name]
+    method = entry.build(entry.options(**example), setting)
+    if method.structure != "peers":
+        return Case(method, problem, alike, clip=clip)
+    links = hops_on_a_path(method.life or 2, method.meetings)
+    return Case(method, problem, alike, links, clip, Weather(active=method.active))
+
+
+def among_peers(algorithm, meetings, weather):
+    method = Method(algorithm, Params(), Claim(inf, "nobody"))
+    return Case(method, alike=False, links=hops_on_a_path(3, meetings), weather=weather)
+
+
+AWAY = np.array([[200, 200], [200, 200], [30, 50], [1, 90], [200, 200]])
+MAKERS = {
+    f"{name} {example} {'alike' if alike else 'unlike'}": (built, name, example, bernoulli, alike)
+    for name, entry in entries().items()
+    for example in entry.examples
+    for alike in (True, False)
+}
+MAKERS |= {
+    "normal rewards": (built, "cdp-mab", {}, gaussian, True),
+    "normal rewards, clipped": (built, "cdp-mab", {}, gaussian, False, (-1.0, 2.0)),
+    "small": (among_peers, SMALL, 0, Weather()),
+    "small, meeting": (among_peers, SMALL, 2, Weather()),
+    "small, meeting now and then": (among_peers, SMALL, 2, Weather(active=0.5)),
+    "peeking": (among_peers, PEEKING, 2, Weather()),
+    "small, losing": (among_peers, SMALL, 2, Weather(loss=0.3)),
+    "small, losing one way, coming and going": (among_peers, SMALL, 2, Weather(loss=0.3, one_way=1, away=AWAY)),
+}
+
+
+@cache
+def case(name):
+    maker, *about = MAKERS[name]
+    return maker(*about)
+
+
+@cache
+def compiled(name):
+    return case(name).simulate()
+
+
+def differing(one, other):
+    pairs = zip(one._fields, one, other, strict=True)
+    return [name for name, ours, theirs in pairs if ours is not None and ours.tobytes() != theirs.tobytes()]
+
+
+# --- the battery --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_compiled_and_interpreted_runs_end_in_the_same_bytes(name):
+    assert differing(compiled(name), case(name).simulate(compiled=False)) == []
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_rehearsal_with_deployed_agents_ends_in_the_same_bytes(name):
+    assert compare(compiled(name), case(name).rehearse(1), 1) == []
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_replication_does_not_depend_on_the_batch_it_is_in(name):
+    alone = case(name).simulate(first=2, replications=1)
+    third = type(alone)(*(None if part is None else part[2:] for part in compiled(name)))
+    assert differing(alone, third) == []
+    assert differing(alone, type(alone)(*(None if part is None else part[:1] for part in compiled(name)))) != []
+
+
+@pytest.mark.parametrize("name", [name for name in MAKERS if case(name).method.folds])
+def test_agents_that_share_one_record_lead_the_server_to_the_same_bytes(name):
+    plain, folded = (case(name).simulate(delay=0, folded=shared) for shared in (False, True))
+    assert plain.servers.tobytes() == folded.servers.tobytes()
+    assert plain.tallies.tobytes() == folded.tallies.tobytes()
+    assert np.allclose(plain.curves, folded.curves, rtol=1e-12, atol=1e-9)
+    assert np.allclose(plain.totals.sum(axis=1), AGENTS * folded.totals[:, 0], rtol=1e-12, atol=1e-9)
+    assert plain.ledgers["loss"].max(axis=1).tolist() == folded.ledgers["loss"][:, 0].tolist()
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_the_cases_are_long_enough_to_say_something(name):
+    """Several epochs, or several releases and words among peers."""
+    run, entries_most = compiled(name), compiled(name).ledgers["entries"].max(axis=(2, 3))
+    assert entries_most.min() >= 2
+    assert (np.diff(run.curves, axis=1) >= 0).all()
+    assert run.curves[:, -1].min() > 0
+    assert run.tallies["up_messages"].min() > 0 or case(name).method.node.speak is Algorithm("none").speak
+
+
+def test_a_rehearsal_of_another_replication_is_told_apart():
+    assert len(compare(compiled("small"), case("small").rehearse(0), 1)) > AGENTS
+
+
+def test_meetings_move_both_ends_by_opposite_amounts():
+    opens = compiled("small, meeting").opens
+    assert (opens["estimate"].sum(axis=1) == opens["total"].sum(axis=(1, 2))).all()
+    assert (opens["estimate"] != opens["total"].sum(axis=2)).any()
+
+
+def test_words_arrive_after_as_many_rounds_as_there_are_hops():
+    """`heard` adds up round * count: it tells when every word arrived. Replayed from what each agent had said, and when."""
+    links, method = case("small").links, case("small").method
+    opens = {t: simulate_mesh(*case("small").about()[:4], t, np.array([1]), links, seed=SEED).opens[0] for t in range(41)}
+    heard = np.zeros(AGENTS, int64)
+    for t in range(1, 41):
+        for i in range(AGENTS):
+            for link in range(links.first[i], links.first[i + 1]):
+                j, sent = links.sender[link], t - links.delay[link]
+                if sent >= method.node.first_round and opens[sent][j]["said"] >= 0:
+                    heard[i] += t * opens[sent][j]["count"][opens[sent][j]["said"]]
+    assert heard.tolist() == opens[40]["heard"].tolist()
+    assert heard.min() > 0

@@ -1,0 +1,61 @@
+"""Rows of a summary, as a run leaves them, with small numbers that can be checked by hand."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+MakeRow = Callable[..., dict[str, Any]]
+
+
+def make_row(
+    label: str = "a",
+    per_agent: float = 10.0,
+    sem: float = 0.1,
+    *,
+    claimed: float | None = None,
+    accounted: float | None = None,
+    private: bool | None = None,
+    delta: float = 0.0,
+    size: float = 1000.0,
+    **changes: Any,
+) -> dict[str, Any]:
+    """Four agents, three checkpoints; `delta` is accounted and not claimed, `size` counts the bytes sent."""
+    end = 4 * per_agent
+    within = claimed is not None and accounted is not None and accounted <= claimed
+    return {
+        "label": label,
+        "algorithm": label.split()[0],
+        "parameters": {},
+        "agents": 4,
+        "arms": 3,
+        "horizon": 100,
+        "replications": 20,
+        "regret": {"mean": end, "sem": 4 * sem, "min": end / 2, "max": 2 * end},
+        "regret_per_agent": {"mean": per_agent, "sem": sem, "min": per_agent / 2, "max": 2 * per_agent},
+        "curve": {
+            "round": [1, 10, 100],
+            "mean": [end / 100, end / 10, end],
+            "low": [0.0, end / 20, end / 2],
+            "high": [end / 50, end / 5, 2 * end],
+        },
+        "best_arm_rate": 1.0,
+        "communication": {"rounds": 1, "messages": 2, "bytes": size, "cost": 1.0},
+        "privacy": {
+            "claimed": None if claimed is None else {"epsilon": claimed, "delta": 0.0},
+            "accounted": {"epsilon": accounted, "delta": delta},
+            "private": within if private is None else private,
+            "unit": "one reward of one agent",
+            "adversary": "one who sees every message",
+            "note": "",
+        },
+        "extra": {},
+        "warnings": [],
+        "seconds": 0.5,
+        "agent_rounds_per_second": 1e6,
+    } | changes
+
+
+@pytest.fixture
+def row() -> MakeRow:
+    return make_row

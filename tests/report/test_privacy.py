@@ -1,0 +1,88 @@
+"""Verdicts on privacy, and what they mean in words."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from coterie.report import privacy
+from coterie.report.privacy import Verdict
+
+MakeRow = Callable[..., dict[str, Any]]
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ({}, Verdict.UNCLAIMED),
+        ({"accounted": 1}, Verdict.UNCLAIMED),
+        ({"claimed": 1, "accounted": 1}, Verdict.WITHIN),
+        ({"claimed": 1, "accounted": 1 + 1e-12, "private": True}, Verdict.WITHIN),
+        ({"claimed": 1, "accounted": 0.5}, Verdict.WITHIN),
+        ({"claimed": 1, "accounted": 50}, Verdict.ABOVE),
+        ({"claimed": 1, "accounted": 50, "private": True}, Verdict.ABOVE),
+        ({"claimed": 1, "accounted": 1, "delta": 1e-6}, Verdict.ABOVE),
+        ({"claimed": 1}, Verdict.UNSUPPORTED),
+        ({"claimed": 1, "accounted": 1, "private": False}, Verdict.UNSUPPORTED),
+    ],
+)
+def test_the_verdict_compares_what_is_accounted_with_what_is_claimed(
+    row: MakeRow, statement: dict[str, Any], expected: Verdict
+) -> None:
+    assert privacy.verdict(row(**statement)) is expected
+    assert privacy.claims_privacy(row(**statement)) is ("claimed" in statement)
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "text"),
+    [
+        (None, "none"),
+        ({"epsilon": None, "delta": 0.0}, "none"),
+        ({"epsilon": 1.0, "delta": 0.0}, "1"),
+        ({"epsilon": 0.1 + 0.2, "delta": 0.0}, "0.3"),
+        ({"epsilon": 47.9912, "delta": 0.0}, "48"),
+        ({"epsilon": 0.12341, "delta": 1e-5}, "0.1235, delta 1e-05"),
+        ({"epsilon": 20000, "delta": 0}, "20000"),
+    ],
+)
+def test_epsilon_is_rounded_up_but_not_by_float_error(guarantee: dict[str, Any] | None, text: str) -> None:
+    assert privacy.epsilon_text(guarantee) == text
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+@pytest.mark.parametrize("delta", [0.0, 0.05])
+def test_the_bound_on_guessing_is_reached_by_the_worst_mechanism(epsilon: float, delta: float) -> None:
+    # Randomised response that confesses with probability delta is the worst mechanism allowed.
+    truth = math.exp(epsilon) / (1 + math.exp(epsilon))
+    right = delta + (1 - delta) * truth
+    assert privacy.success_bound({"epsilon": epsilon, "delta": delta}) == pytest.approx(right)
+
+
+def test_a_huge_epsilon_bounds_nothing() -> None:
+    assert privacy.success_bound({"epsilon": 20_000.0, "delta": 0.0}) == 1
+
+
+@pytest.mark.parametrize(
+    ("statement", "text"),
+    [
+        ({"claimed": 1, "accounted": 1}, "claimed epsilon 1, accounted epsilon 1: an observer's guess is right in at"),
+        ({"claimed": 1, "accounted": 1}, "at most 73.2 % of cases"),
+        ({"claimed": 1, "accounted": 0}, "at most 50 % of cases"),
+        ({"claimed": 50, "accounted": 50}, "more than 99.9 % of cases, in practice no protection"),
+        ({"claimed": 1, "accounted": 50}, "claimed epsilon 1, accounted epsilon 50: not private, so count on no"),
+        ({"claimed": 5}, "claimed epsilon 5, no finite epsilon holds: nothing is guaranteed"),
+        ({}, "no finite epsilon holds: nothing is guaranteed"),
+    ],
+)
+def test_claim_and_account_are_said_with_what_they_mean(row: MakeRow, statement: dict[str, Any], text: str) -> None:
+    assert text in " ".join(privacy.privacy_text(row(**statement)).split())
+
+
+@pytest.mark.parametrize(
+    "statement", [{}, {"claimed": 1}, {"claimed": 1, "accounted": 1, "private": False}, {"claimed": 1, "accounted": 2}]
+)
+def test_a_row_that_is_not_private_is_never_said_to_protect(row: MakeRow, statement: dict[str, Any]) -> None:
+    text = privacy.privacy_text(row(**statement))
+    assert "at most" not in text
+    assert "nothing is guaranteed" in text or "no protection" in text

@@ -1,0 +1,120 @@
+"""The study in sentences."""
+
+from collections.abc import Callable
+from typing import Any, get_args
+
+import pytest
+
+from coterie.report import question
+from coterie.studies.spec import ArmProblem, Network
+
+MakeRow = Callable[..., dict[str, Any]]
+BERNOULLI = {"kind": "bernoulli", "means": None, "instance": "grid", "heterogeneity": 0.0}
+COMPLETE = {
+    "graph": "complete",
+    "probability": None,
+    "edges": None,
+    "components": None,
+    "link_cost": {"server": 25.0, "peer": 1.0},
+}
+
+
+def choices(model: Any, field: str) -> set[str]:
+    """The texts a field of a study allows, beside None."""
+    literal, _ = get_args(model.model_fields[field].annotation)
+    return set(get_args(literal))
+
+
+def test_every_instance_and_graph_a_study_may_name_has_its_words() -> None:
+    assert choices(ArmProblem, "instance") == question.INSTANCES.keys()
+    assert choices(Network, "graph") == question.GRAPHS.keys()
+
+
+def test_the_question_names_agents_arms_rounds_network_and_repetitions(row: MakeRow) -> None:
+    study = {
+        "seed": 7,
+        "replications": 20,
+        "problem": BERNOULLI | {"heterogeneity": 0.5},
+        "network": COMPLETE | {"graph": "erdos-renyi", "probability": 0.1},
+        "faults": {"liars": 0.2, "attack": "sign-flip", "loss": 0.05},
+    }
+    paragraphs = question.question(study, [row(horizon=1000)])
+    text = " ".join(" ".join(paragraphs).split())
+    assert "4 agents choose one of 3 arms in each of 1,000 rounds." in text
+    assert "evenly spaced between 0 and 1; agents see different means (heterogeneity 0.5); an arm counts" in text
+    assert "links are drawn at random, each with probability 0.1." in text
+    assert "25 for a link to a server and 1 for a link between agents" in text
+    assert "Faults: 20 % of the agents lie (attack “sign-flip”) and a message is lost with probability 0.05." in text
+    assert "Everything was run 20 times with fresh random numbers (seed 7)" in text
+
+
+def test_one_agent_and_one_replication_are_spoken_of_in_the_singular(row: MakeRow) -> None:
+    study = {"seed": 7, "replications": 1, "problem": BERNOULLI, "network": COMPLETE}
+    first, second, third = (" ".join(text.split()) for text in question.question(study, [row(agents=1, horizon=1)]))
+    assert first.startswith("1 agent chooses one of 3 arms in each of 1 round.")
+    assert not second.endswith(" ") and "Faults" not in second
+    assert third == "Everything was run once (seed 7)."
+
+
+@pytest.mark.parametrize(
+    ("problem", "text"),
+    [
+        ({"instance": None, "means": [0.1, 0.9]}, "a reward of 0 or 1; the arms' mean rewards are given in the study."),
+        (
+            {"instance": None, "means": [[0.1, 0.9], [0.2, 0.3]]},
+            "given in the study; an arm counts by its average over agents.",
+        ),
+        (
+            {"instance": None, "dataset": "diabetes", "split": "order"},
+            "come from the data set “diabetes”, split “order”; an arm counts by",
+        ),
+        (
+            {"kind": "gaussian", "clip": [0, 1], "instance": "middle"},
+            "normal noise, cut to 0..1; the arms' mean rewards are evenly spaced between 0.3 and 0.7.",
+        ),
+        ({"kind": "gaussian", "clip": None}, "a reward with normal noise; the arms' mean rewards"),
+    ],
+)
+def test_the_rewards_are_described_as_the_study_gives_them(problem: dict[str, Any], text: str) -> None:
+    assert text in question.problem_text(BERNOULLI | problem)
+
+
+@pytest.mark.parametrize(
+    ("network", "text"),
+    [
+        ({"graph": "ring"}, "Where agents talk to each other, they form a ring."),
+        ({"graph": None, "edges": [[0, 1], [1, 2]]}, "they use 2 given links."),
+        ({"components": [3, 4, 5]}, "every one is linked to every other, inside groups of 3, 4 and 5."),
+    ],
+)
+def test_the_network_is_described_as_the_study_gives_it(network: dict[str, Any], text: str) -> None:
+    assert text in " ".join(question.network_text(COMPLETE | network).split())
+
+
+def test_procurement_is_asked_in_its_own_words(row: MakeRow) -> None:
+    problem = {"kind": "procurement", "alpha": 0.7}
+    study = {"seed": 7, "replications": 1, "problem": problem, "network": COMPLETE}
+    text = " ".join(question.question(study, [row()])[0].split())
+    assert text.startswith("4 agents order from 3 producers") and "average quality of at least 0.7" in text
+    assert "revenue" in question.regret_meaning(problem) and "arm" in question.regret_meaning(BERNOULLI)
+
+
+def test_rows_with_labels_of_the_users_own_are_listed_beside_their_algorithm(row: MakeRow) -> None:
+    rows = [
+        row("alone, no noise", algorithm="single-mab"),
+        row("cdp-mab epsilon=1", algorithm="cdp-mab"),
+        row("together", algorithm="cdp-mab"),
+        row("as printed", algorithm="cdp-mab"),
+        row("mine.py", algorithm="mine"),
+    ]
+    alone, together, mine = question.methods(rows)
+    assert (alone.name, alone.rows) == ("single-mab", "Row: “alone, no noise”")
+    assert (together.name, together.rows) == ("cdp-mab", "Rows: “together” and “as printed”")
+    assert (mine.text, mine.rows) == ("an algorithm of the study's author", "")
+
+
+def test_rows_that_run_as_printed_are_named(row: MakeRow) -> None:
+    printed, usual = row("as printed", parameters={"mode": "paper"}), row(parameters={"mode": "private"})
+    assert question.modes_text([printed, usual]).startswith("“as printed”: run as printed in the paper")
+    assert question.modes_text([printed, printed]).startswith("Every row: run as printed in the paper")
+    assert question.modes_text([usual]) == ""

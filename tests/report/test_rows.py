@@ -1,0 +1,28 @@
+"""Names of rows inside sentences: a user may call a row anything."""
+
+from collections.abc import Callable
+from typing import Any
+
+from coterie.report.rows import all_named, emphasised
+
+MakeRow = Callable[..., dict[str, Any]]
+
+
+def test_labels_with_commas_can_be_told_apart_in_a_list(row: MakeRow) -> None:
+    rows = [row("each shop alone, no noise"), row("together, no noise"), row("as printed")]
+    assert all_named(rows) == "“each shop alone, no noise”, “together, no noise” and “as printed”"
+
+
+def test_the_page_shows_names_in_bold_type(row: MakeRow) -> None:
+    rows = [row("together"), row("together, no noise")]
+    text = "The lowest regret is that of “together, no noise”, not “together”."
+    shown = "The lowest regret is that of <b>together, no noise</b>, not <b>together</b>."
+    assert emphasised(text, rows) == shown
+
+
+def test_a_label_that_is_a_common_word_leaves_that_word_alone(row: MakeRow) -> None:
+    assert emphasised("“private” is private.", [row("private")]) == "<b>private</b> is private."
+
+
+def test_labels_are_escaped(row: MakeRow) -> None:
+    assert emphasised("“<i>” & more", [row("<i>")]) == "<b>&lt;i&gt;</b> &amp; more"
