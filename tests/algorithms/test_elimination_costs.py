@@ -101,4 +101,4 @@ def test_cost_grows_with_the_rounds_that_were_held():
     for row in rows:
         held = row["communication"]["rounds"]
         assert row["communication"]["cost"] == per_round[row["algorithm"]] * held
-        assert held == row["parameters"]["rounds"]
+        assert 0 < held <= row["parameters"]["rounds"]

@@ -1,8 +1,8 @@
 """Compiled, interpreted and rehearsed runs end in the same bytes: every algorithm, on every structure it may meet.
 
 A run does not depend on how it was cut into batches either, nor on whether all agents share one record (folded). Among
-peers a small algorithm of this file joins the built-in ones: it uses every hook of the contract, and its messages take up
-to three rounds.
+peers a small algorithm of this file joins the built-in ones: it uses what they do not, and its messages take up to
+three rounds.
 """
 
 from functools import cache
@@ -181,8 +181,8 @@ class Case(NamedTuple):
 
     def about(self):
         means = MEANS[None] if self.alike else UNLIKE
-        worlds = bernoulli.world(means) if self.problem is bernoulli else gaussian.world(means, 0.5, *self.clip)
-        return self.method, self.problem, worlds, AGENTS, self.horizon
+        shape = {"sigma": 0.5, "low": self.clip[0], "high": self.clip[1]} if self.problem is gaussian else {}
+        return self.method, self.problem, self.problem.world(means, **shape), AGENTS, self.horizon
 
     def simulate(self, first=0, replications=3, delay=None, **how):
         marks = np.unique(np.geomspace(1, self.horizon, 30).astype(int64))
@@ -208,7 +208,8 @@ def hops_on_a_path(life, meetings):
 
 def built(name, example, problem=bernoulli, alike=True, clip=(-inf, inf)):
     low, high = (0.0, 1.0) if problem is bernoulli else clip
-    setting = Setting(AGENTS, ARMS, 20_000, alike, 0.2, low, high, 0.5, (3, 2))
+    facts = {"homogeneous": alike, "gap": 0.2, "low": low, "high": high, "components": (3, 2)}
+    setting = Setting(agents=AGENTS, arms=ARMS, horizon=20_000, **facts)
     entry = entries()[name]
     method = entry.build(entry.options(**example), setting)
     if method.structure != "peers":
@@ -309,9 +310,10 @@ def test_meetings_move_both_ends_by_opposite_amounts():
 
 
 def test_words_arrive_after_as_many_rounds_as_there_are_hops():
-    """`heard` adds up round * count: it tells when every word arrived. Replayed from what each agent had said, and when."""
+    """`heard` adds up round * count, which tells when every word arrived. Replayed from what was said, and when."""
     links, method = case("small").links, case("small").method
-    opens = {t: simulate_mesh(*case("small").about()[:4], t, np.array([1]), links, seed=SEED).opens[0] for t in range(41)}
+    shorter = (simulate_mesh(*case("small").about()[:4], t, np.array([1]), links, seed=SEED) for t in range(41))
+    opens = dict(enumerate(run.opens[0] for run in shorter))
     heard = np.zeros(AGENTS, int64)
     for t in range(1, 41):
         for i in range(AGENTS):

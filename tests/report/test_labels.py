@@ -12,6 +12,7 @@ def test_short_labels_drop_what_all_share_and_stay_distinct() -> None:
     assert labels.short_labels(["cdp-mab", "cdp-mab rounds=4"]) == ["cdp-mab", "cdp-mab rounds=4"]
     assert labels.short_labels(["fed-ucb mechanism=tree", "gossip-ucb"]) == ["fed-ucb tree", "gossip-ucb"]
     assert labels.short_labels(["a noise=paper", "a mode=paper"]) == ["a noise=paper", "a mode=paper"]
+    assert labels.short_labels(["my variant 1", "my variant 12"]) == ["variant 1", "variant 12"]
     assert labels.short_labels(["only one"]) == ["only one"]
 
 

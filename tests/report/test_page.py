@@ -45,8 +45,11 @@ def summary(row: MakeRow) -> dict[str, Any]:
             "probability": None,
             "edges": None,
             "components": None,
+            "switch_every": None,
             "link_cost": {"server": 1.0, "peer": 1.0},
         },
+        "faults": {"loss": 0.0, "one_way": False, "churn": 0.0},
+        "words": {"agent": "agent", "arm": "arm"},
     }
     return {"study": study, "rows": rows}
 
@@ -118,6 +121,13 @@ def test_one_view_of_the_curves_is_shown_and_its_controls_agree(summary: dict[st
     (shown,) = re.findall(r'<div class="view"><svg[^>]*data-view="([\w-]+)"', source)
     assert shown == "linear-log-total"
     assert re.findall(r'value="(\w+)" checked', source) == shown.split("-")
+
+
+def test_the_glossary_uses_the_words_of_the_study(summary: dict[str, Any]) -> None:
+    assert "for example a hospital or a shop" in Page(render(summary, MANIFEST)).text
+    summary["study"]["words"] = {"agent": "vehicle", "arm": "route"}
+    text = Page(render(summary, MANIFEST)).text
+    assert "here: vehicle" in text and "here: route" in text and "for example" not in text
 
 
 def test_broken_claims_are_flagged_in_words(summary: dict[str, Any]) -> None:

@@ -15,7 +15,17 @@ COMPLETE = {
     "probability": None,
     "edges": None,
     "components": None,
+    "switch_every": None,
     "link_cost": {"server": 25.0, "peer": 1.0},
+}
+
+STUDY = {
+    "seed": 7,
+    "replications": 20,
+    "problem": BERNOULLI,
+    "network": COMPLETE,
+    "faults": {"loss": 0.0, "one_way": False, "churn": 0.0},
+    "words": {"agent": "agent", "arm": "arm"},
 }
 
 
@@ -31,12 +41,10 @@ def test_every_instance_and_graph_a_study_may_name_has_its_words() -> None:
 
 
 def test_the_question_names_agents_arms_rounds_network_and_repetitions(row: MakeRow) -> None:
-    study = {
-        "seed": 7,
-        "replications": 20,
+    study = STUDY | {
         "problem": BERNOULLI | {"heterogeneity": 0.5},
         "network": COMPLETE | {"graph": "erdos-renyi", "probability": 0.1},
-        "faults": {"liars": 0.2, "attack": "sign-flip", "loss": 0.05},
+        "faults": {"liars": 0.2, "attack": "sign-flip", "loss": 0.05, "one_way": False, "churn": 0.25},
     }
     paragraphs = question.question(study, [row(horizon=1000)])
     text = " ".join(" ".join(paragraphs).split())
@@ -44,16 +52,23 @@ def test_the_question_names_agents_arms_rounds_network_and_repetitions(row: Make
     assert "evenly spaced between 0 and 1; agents see different means (heterogeneity 0.5); an arm counts" in text
     assert "links are drawn at random, each with probability 0.1." in text
     assert "25 for a link to a server and 1 for a link between agents" in text
-    assert "Faults: 20 % of the agents lie (attack “sign-flip”) and a message is lost with probability 0.05." in text
+    assert "Faults: 20 % of the agents lie (attack “sign-flip”), messages and meetings are lost with" in text
+    assert "probability 0.05 and 25 % of the agents go away for a while." in text
     assert "Everything was run 20 times with fresh random numbers (seed 7)" in text
 
 
 def test_one_agent_and_one_replication_are_spoken_of_in_the_singular(row: MakeRow) -> None:
-    study = {"seed": 7, "replications": 1, "problem": BERNOULLI, "network": COMPLETE}
+    study = STUDY | {"replications": 1}
     first, second, third = (" ".join(text.split()) for text in question.question(study, [row(agents=1, horizon=1)]))
     assert first.startswith("1 agent chooses one of 3 arms in each of 1 round.")
     assert not second.endswith(" ") and "Faults" not in second
     assert third == "Everything was run once (seed 7)."
+
+
+def test_agents_and_arms_are_called_what_the_study_calls_them(row: MakeRow) -> None:
+    study = STUDY | {"words": {"agent": "hospital", "arm": "treatment"}}
+    first = " ".join(question.question(study, [row()])[0].split())
+    assert first.startswith("4 hospitals choose one of 3 treatments in each of 100 rounds.")
 
 
 @pytest.mark.parametrize(
@@ -66,7 +81,11 @@ def test_one_agent_and_one_replication_are_spoken_of_in_the_singular(row: MakeRo
         ),
         (
             {"instance": None, "dataset": "diabetes", "split": "order"},
-            "come from the data set “diabetes”, split “order”; an arm counts by",
+            "come from the data set “diabetes”, split “order”; an arm counts by its average over agents.",
+        ),
+        (
+            {"instance": None, "means": [[0.1, 0.9], [0.2, 0.3]], "weights": [0.1, 0.9]},
+            "an arm counts by its weighted average over agents.",
         ),
         (
             {"kind": "gaussian", "clip": [0, 1], "instance": "middle"},
@@ -84,6 +103,7 @@ def test_the_rewards_are_described_as_the_study_gives_them(problem: dict[str, An
     [
         ({"graph": "ring"}, "Where agents talk to each other, they form a ring."),
         ({"graph": None, "edges": [[0, 1], [1, 2]]}, "they use 2 given links."),
+        ({"graph": "erdos-renyi", "switch_every": 9}, "links are drawn at random, anew every 9 rounds."),
         ({"components": [3, 4, 5]}, "every one is linked to every other, inside groups of 3, 4 and 5."),
     ],
 )
@@ -93,7 +113,7 @@ def test_the_network_is_described_as_the_study_gives_it(network: dict[str, Any],
 
 def test_procurement_is_asked_in_its_own_words(row: MakeRow) -> None:
     problem = {"kind": "procurement", "alpha": 0.7}
-    study = {"seed": 7, "replications": 1, "problem": problem, "network": COMPLETE}
+    study = STUDY | {"problem": problem}
     text = " ".join(question.question(study, [row()])[0].split())
     assert text.startswith("4 agents order from 3 producers") and "average quality of at least 0.7" in text
     assert "revenue" in question.regret_meaning(problem) and "arm" in question.regret_meaning(BERNOULLI)

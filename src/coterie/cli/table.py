@@ -4,7 +4,7 @@ from typing import Any
 
 from rich.table import Table
 
-from coterie.report.words import data_size
+from coterie.report.numbers import data_size
 
 
 def summary_table(document: dict[str, Any]) -> Table:

@@ -1,20 +1,22 @@
 """Rewards of 0 or 1."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy import float64
 
 from coterie.kernel import UNIT, binomial, capacity, node, record, side, uniform
-from coterie.problem.linear import gaps, lay_out, regret, regret_until
+from coterie.problem.linear import lay_out, quality, regret, regret_until
 
 __all__ = ["draw", "lay_out", "regret", "regret_until", "world"]
 
 
-def world(means: np.ndarray) -> np.ndarray:
+def world(means: np.ndarray, weights: Sequence[float] | None = None) -> np.ndarray:
     """`means` is [agents, arms], or [1, arms] where all agents are alike: then one record serves them all."""
-    slots = capacity(means.shape[1])
+    slots, overall = capacity(means.shape[1]), quality(means, weights)
     worlds = np.zeros(len(means), record(means=(float64, slots), gaps=(float64, slots)))
     worlds["means"][:, : means.shape[1]] = means
-    worlds["gaps"][:, : means.shape[1]] = gaps(means)
+    worlds["gaps"][:, : means.shape[1]] = overall.max() - overall
     return worlds
 
 

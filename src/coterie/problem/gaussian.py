@@ -3,24 +3,27 @@
 Regret is counted by the means as given, before clipping.
 """
 
+from collections.abc import Sequence
 from math import floor, inf, sqrt
 
 import numpy as np
 from numpy import float64
 
 from coterie.kernel import UNIT, capacity, node, normal, record, rounded_normal, side
-from coterie.problem.linear import gaps, lay_out, regret, regret_until
+from coterie.problem.linear import lay_out, quality, regret, regret_until
 
 __all__ = ["draw", "lay_out", "regret", "regret_until", "world"]
 
 
-def world(means: np.ndarray, sigma: float = 1.0, low: float = -inf, high: float = inf) -> np.ndarray:
+def world(
+    means: np.ndarray, weights: Sequence[float] | None = None, *, sigma: float = 1.0, low: float = -inf, high: float = inf
+) -> np.ndarray:
     """As for Bernoulli rewards, with a common standard deviation `sigma`."""
-    slots = capacity(means.shape[1])
+    slots, overall = capacity(means.shape[1]), quality(means, weights)
     fields = {"sigma": float64, "low": float64, "high": float64, "means": (float64, slots), "gaps": (float64, slots)}
     worlds = np.zeros(len(means), record(**fields))
     worlds["means"][:, : means.shape[1]] = means
-    worlds["gaps"][:, : means.shape[1]] = gaps(means)
+    worlds["gaps"][:, : means.shape[1]] = overall.max() - overall
     worlds["sigma"], worlds["low"], worlds["high"] = sigma, low, high
     return worlds
 

@@ -1,14 +1,15 @@
 """Regret of problems whose loss is a sum over pulls: each pull of an arm costs its gap to the best arm."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from coterie.kernel import node
 
 
-def gaps(means: np.ndarray) -> np.ndarray:
-    """Pseudo-regret is counted against the mean over all agents, for every agent alike."""
-    overall = means.mean(axis=0)
-    return overall.max() - overall
+def quality(means: np.ndarray, weights: Sequence[float] | None = None) -> np.ndarray:
+    """Of each arm: its mean over all agents, or the weighted one. Regret is counted against it, for every agent alike."""
+    return means.mean(axis=0) if weights is None else np.average(np.broadcast_to(means, (len(weights), means.shape[1])), 0, weights)
 
 
 @node

@@ -23,6 +23,8 @@ def short_labels(labels: Sequence[str]) -> list[str]:
     shared = 0
     while len(labels) > 1 and all(len(parts) > shared + 1 and parts[shared] == words[0][shared] for parts in words):
         shared += 1
+    if shared and any(parts[shared].isdigit() for parts in words):
+        shared -= 1  # a bare number is no name
     short = [" ".join(map(_short_setting, parts[shared:])) for parts in words]
     return short if len(set(short)) == len(labels) else list(labels)
 

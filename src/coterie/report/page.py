@@ -40,6 +40,7 @@ def render(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
         title=study["title"],
         question=question(study, rows),
         regret_meaning=regret_meaning(study["problem"]),
+        words=study["words"],
         procurement=study["problem"]["kind"] == "procurement",
         methods=methods(rows),
         modes=modes_text(rows),

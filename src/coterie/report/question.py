@@ -72,18 +72,18 @@ def modes_text(rows: Sequence[Row]) -> str:
 def question(study: Mapping[str, Any], rows: Sequence[Row]) -> list[str]:
     """The paragraphs that say what was asked: problem, network, faults and repetitions."""
     return [
-        f"{_choosing(study['problem'], rows[0])} {problem_text(study['problem'])}",
-        f"{network_text(study['network'])} {fault_text(study.get('faults') or {})}".rstrip(),
+        f"{_choosing(study, rows[0])} {problem_text(study['problem'])}",
+        f"{network_text(study['network'])} {fault_text(study['faults'])}".rstrip(),
         repetition_text(study["replications"], study["seed"]),
     ]
 
 
-def _choosing(problem: Mapping[str, Any], row: Row) -> str:
-    agents, arms, rounds = plural(row["agents"], "agent"), number(row["arms"]), plural(row["horizon"], "round")
+def _choosing(study: Mapping[str, Any], row: Row) -> str:
+    agents, rounds = plural(row["agents"], study["words"]["agent"]), plural(row["horizon"], "round")
     s = "s" if row["agents"] == 1 else ""
-    if problem["kind"] == "procurement":
-        return f"{agents} order{s} from {arms} producers in each of {rounds}."
-    return f"{agents} choose{s} one of {arms} arms in each of {rounds}."
+    if study["problem"]["kind"] == "procurement":
+        return f"{agents} order{s} from {plural(row['arms'], 'producer')} in each of {rounds}."
+    return f"{agents} choose{s} one of {plural(row['arms'], study['words']['arm'])} in each of {rounds}."
 
 
 def problem_text(problem: Mapping[str, Any]) -> str:
@@ -110,7 +110,7 @@ def _means_text(problem: Mapping[str, Any]) -> str:
     if spread:
         text += f"; agents see different means (heterogeneity {spread:g})"
     if spread or problem.get("dataset") or (means and isinstance(means[0], list)):
-        text += "; an arm counts by its average over agents"
+        text += f"; an arm counts by its {'weighted ' if problem.get('weights') else ''}average over agents"
     return text
 
 
@@ -118,6 +118,8 @@ def network_text(network: Mapping[str, Any]) -> str:
     links = GRAPHS[network["graph"]] if network["graph"] else f"they use {plural(len(network['edges']), 'given link')}"
     if network["probability"] is not None:
         links += f", each with probability {network['probability']:g}"
+    if network["switch_every"]:
+        links += f", anew every {plural(network['switch_every'], 'round')}"
     if network["components"]:
         links += f", inside groups of {listed([number(size) for size in network['components']])}"
     price = network["link_cost"]
@@ -133,9 +135,10 @@ def fault_text(faults: Mapping[str, Any]) -> str:
     if faults.get("contamination"):
         parts.append(f"a message is forged with probability {faults['contamination']:g}")
     if faults.get("loss"):
-        parts.append(f"a message is lost with probability {faults['loss']:g}")
-    if faults.get("dropout"):
-        parts.append(f"an agent drops out with probability {faults['dropout']:g}")
+        meetings = "single directions of meetings" if faults["one_way"] else "meetings"
+        parts.append(f"messages and {meetings} are lost with probability {faults['loss']:g}")
+    if faults.get("churn"):
+        parts.append(f"{percent(faults['churn'])} of the agents go away for a while")
     return f"Faults: {listed(parts)}." if parts else ""
 
 

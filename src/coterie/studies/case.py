@@ -1,6 +1,6 @@
 """From a specification to what the engines take: the problem, the network and the method of one row and one instance."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -8,13 +8,15 @@ import numpy as np
 
 from coterie import algorithms
 from coterie.contract import Method, Setting
-from coterie.engines.simulate import Links, Run, simulate_mesh, simulate_star
+from coterie.engines.simulate import Links, Run, Weather, simulate_mesh, simulate_star
 from coterie.network import Graph, collect, disjoint, distances, from_edges, make, require_connected, synchronise
-from coterie.problem import bernoulli, gaussian
-from coterie.problem.instances import grid, heterogeneous, middle, smallest_gap, uniform
+from coterie.problem import bernoulli, diabetes, gaussian
+from coterie.problem.instances import TIE, grid, heterogeneous, middle, uniform
+from coterie.problem.linear import quality
 from coterie.studies.spec import Row, Specification
 
-PROBLEM, NETWORK = 0, 1  # purposes of an instance's own randomness
+PROBLEM, NETWORK, FAULTS = 0, 1, 2  # purposes of an instance's own randomness
+PHASES = 8  # graphs of a network that changes, after which they come round again
 
 
 class Traffic(NamedTuple):
@@ -33,66 +35,90 @@ class Case(NamedTuple):
     method: Method
     problem: ModuleType
     worlds: np.ndarray
-    means: np.ndarray  # [agents, arms], or [1, arms] where all agents are alike
+    quality: np.ndarray  # of each arm: its mean over all agents
     agents: int
     horizon: int
     marks: np.ndarray
     delay: int
     links: Links | None
+    weather: Weather
     traffic: Callable[[np.ndarray], Traffic]
 
     def simulate(self, seed: int, first: int, replications: int) -> Run:
         about = (self.method, self.problem, self.worlds, self.agents, self.horizon, self.marks)
         which: dict[str, Any] = {"seed": seed, "first": first, "replications": replications}
         if self.links is not None:
-            return simulate_mesh(*about, self.links, **which)
+            return simulate_mesh(*about, self.links, weather=self.weather, **which)
         folded = self.method.folds and self.delay == 0
         return simulate_star(*about, delay=self.delay, folded=folded, **which)
 
     @property
     def best_arms(self) -> np.ndarray:
-        overall = self.means.mean(axis=0)
-        return np.flatnonzero(overall >= overall.max() - 1e-12)
+        return np.flatnonzero(self.quality >= self.quality.max() - TIE)
 
 
 def is_random(study: Specification) -> bool:
     """Whether every replication has an instance of its own."""
     drawn = study.problem.instance == "uniform" or study.problem.heterogeneity > 0
-    return drawn or study.network.graph == "erdos-renyi"
+    return drawn or study.network.graph == "erdos-renyi" or study.faults.churn > 0
 
 
 def make_case(study: Specification, row: Row, replication: int) -> Case:
     """The instance is drawn from (seed, replication): all rows of a study meet the same ones."""
     problem, worlds, means = make_problem(study, np.random.default_rng([study.seed, replication, PROBLEM]))
-    agents, graph = study.problem.agents, make_graph(study, np.random.default_rng([study.seed, replication, NETWORK]))
-    clip = getattr(study.problem, "clip", None) or ((0.0, 1.0) if problem is bernoulli else (-np.inf, np.inf))
-    setting = Setting(
-        agents,
-        study.problem.arms,
-        study.horizon,
-        homogeneous=len(means) == 1 or bool((means == means[0]).all()),
-        gap=smallest_gap(means),
-        low=clip[0],
-        high=clip[1],
-        proxy=min((clip[1] - clip[0]) / 2, getattr(study.problem, "sigma", np.inf)),
-        components=study.network.components or (agents,),
-    )
+    graph = make_graph(study, np.random.default_rng([study.seed, replication, NETWORK]))
+    overall = quality(means, study.problem.weights)
+    setting = make_setting(study, problem, means, overall.max() - overall)
     method = algorithms.find(row.reference).build(row.options, setting)
     delay, links, traffic = STRUCTURES[method.structure](study, method, graph)
-    return Case(method, problem, worlds, means, agents, study.horizon, checkpoints(study), delay, links, traffic)
+    weather = make_weather(study, method, np.random.default_rng([study.seed, replication, FAULTS]))
+    marks, agents = checkpoints(study), study.problem.agents
+    return Case(method, problem, worlds, overall, agents, study.horizon, marks, delay, links, weather, traffic)
+
+
+def make_setting(study: Specification, problem: ModuleType, means: np.ndarray, gaps: np.ndarray) -> Setting:
+    about = study.problem
+    low, high = getattr(about, "clip", None) or ((0.0, 1.0) if problem is bernoulli else (-np.inf, np.inf))
+    return Setting(
+        about.agents,
+        about.arms,
+        study.horizon,
+        homogeneous=bool((means == means[0]).all()),
+        gap=float(gaps[gaps > TIE].min(initial=1.0)),
+        low=low,
+        high=high,
+        proxy=min((high - low) / 2, getattr(about, "sigma", np.inf)),
+        weights=about.weights or (),
+        components=study.network.components or (about.agents,),
+    )
 
 
 def make_problem(study: Specification, rng: np.random.Generator) -> tuple[ModuleType, np.ndarray, np.ndarray]:
+    """The kind of rewards, the world, and the means [agents, arms], or [1, arms] where all agents are alike."""
     about = study.problem
     drawn = {"grid": grid, "middle": middle, "uniform": lambda arms: uniform(arms, rng)}
-    means = np.array(about.means, float) if about.means is not None else drawn[about.instance](about.arms)
+    if about.dataset:
+        means = diabetes.table(about.rule, about.split, about.file).means
+    else:
+        means = np.array(about.means, float) if about.means is not None else drawn[about.instance](about.arms)
     if about.heterogeneity > 0:
         means = heterogeneous(means, about.agents, about.heterogeneity, rng)
     means = np.atleast_2d(means)
     if about.kind == "bernoulli":
-        return bernoulli, bernoulli.world(means), means
+        return bernoulli, bernoulli.world(means, about.weights), means
     low, high = about.clip or (-np.inf, np.inf)
-    return gaussian, gaussian.world(means, about.sigma, low, high), means
+    return gaussian, gaussian.world(means, about.weights, sigma=about.sigma, low=low, high=high), means
+
+
+def make_weather(study: Specification, method: Method, rng: np.random.Generator) -> Weather:
+    """Those who go away do so once, in the first half, for a quarter of the horizon."""
+    faults, agents, horizon = study.faults, study.problem.agents, study.horizon
+    away = np.zeros((0, 2), np.int64)
+    if faults.churn > 0:
+        leaving = rng.permutation(agents) < round(faults.churn * agents)
+        start = rng.integers(1, max(2, horizon // 2), agents)
+        away = np.where(leaving[:, None], np.stack([start, start + max(1, horizon // 4)], 1), horizon + 1)
+    return Weather(method.active, faults.loss, int(faults.one_way), away)
 
 
 def make_graph(study: Specification, rng: np.random.Generator) -> Callable[[], Graph]:
@@ -171,28 +197,35 @@ def alone(study, method, graph):
 
 def among_peers(study, method, graph):
     """Messages reach every agent within `life` hops, after as many rounds as there are hops."""
-    built, price = graph(), study.network.link_cost.peer
-    require_connected(built)
-    links = reach(built, method.life, study.network.life)
-    heard_by = np.bincount(links.sender, minlength=built.nodes).mean() if built.nodes else 0.0
+    graphs = [graph() for _ in range(PHASES if study.network.switch_every else 1)]
+    for built in graphs:
+        require_connected(built)
+    links, price = reach(graphs, method.life, study.network.life), study.network.link_cost.peer
+    hearers = len(links.sender) / (len(graphs) * study.problem.agents)
 
     def traffic(tally):
-        messages = tally["up_messages"] * heard_by + 2 * tally["meetings"]
-        words = tally["up_words"] * heard_by + 2 * tally["meetings"] * method.node.card(method.p).itemsize // 8
+        messages = tally["up_messages"] * hearers + 2 * tally["meetings"]
+        words = tally["up_words"] * hearers + 2 * tally["meetings"] * method.node.card(method.p).itemsize // 8
         return Traffic(np.full(len(tally), study.horizon), messages, 8 * words, price * messages, {})
 
-    return 0, links._replace(meetings=method.meetings), traffic
+    return 0, links._replace(meetings=method.meetings, period=study.network.switch_every or 1), traffic
 
 
-def reach(graph: Graph, life: int | None, default: int | str) -> Links:
-    """Every agent hears every other one within `life` hops."""
-    hops = distances(graph)
-    if life is None:
+def reach(graphs: Sequence[Graph], life: int | None, default: int | str) -> Links:
+    """Every agent hears every other one within `life` hops, in each phase of the network."""
+    firsts, senders, delays, offset = [], [], [], 0
+    for graph in graphs:
+        hops = distances(graph)
         named = {"diameter": int(hops.max()), "half-diameter": -(-int(hops.max()) // 2)}
-        life = named[default] if isinstance(default, str) else default
-    receiver, sender = np.nonzero((hops >= 1) & (hops <= life))
-    first = np.searchsorted(receiver, np.arange(graph.nodes + 1))
-    return Links(first, sender.astype(np.int64), hops[receiver, sender].astype(np.int64), graph.edges)
+        most = life if life is not None else named[default] if isinstance(default, str) else default
+        receiver, sender = np.nonzero((hops >= 1) & (hops <= most))
+        firsts.append(offset + np.searchsorted(receiver, np.arange(graph.nodes + 1)))
+        senders.append(sender)
+        delays.append(hops[receiver, sender])
+        offset += len(sender)
+    edges, last_edge = np.concatenate([graph.edges for graph in graphs]), np.cumsum([len(graph.edges) for graph in graphs])
+    both = (np.concatenate(parts).astype(np.int64) for parts in (senders, delays))
+    return Links(np.array(firsts), *both, edges, 0, last_edge)
 
 
 STRUCTURES = {

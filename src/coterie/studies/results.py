@@ -64,7 +64,8 @@ def make_result(study: Specification, batches: dict[Batch, Columns]) -> Result:
         summary.append(summarise(study, row, joined))
         curves.append(long_form(study, index, joined["curves"]))
         about = {"row": np.full(study.replications, index, np.int32), "replication": np.arange(study.replications, dtype=np.int32)}
-        ends.append(pl.DataFrame(about | {name: v for name, v in joined.items() if name not in ("curves", "seconds")}))
+        single = {name: values for name, values in joined.items() if values.ndim == 1 and name != "seconds"}
+        ends.append(pl.DataFrame(about | single))
     return Result(study, summary, pl.concat(curves), pl.concat(ends, how="diagonal"))
 
 
@@ -83,7 +84,7 @@ def long_form(study: Specification, index: int, curves: np.ndarray) -> pl.DataFr
 def summarise(study: Specification, row: Row, columns: Columns) -> dict[str, Any]:
     case = make_case(study, row, 0)
     agents, curves, seconds = study.problem.agents, columns["curves"], columns["seconds"].sum()
-    mean = {name: float(values.mean()) for name, values in columns.items() if name != "curves"}
+    mean = {name: float(values.mean()) for name, values in columns.items() if values.ndim == 1}
     facts = {
         "label": row.label,
         "algorithm": find(row.reference).name,
@@ -101,6 +102,7 @@ def summarise(study: Specification, row: Row, columns: Columns) -> dict[str, Any
             "high": curves.max(axis=0).tolist(),
         },
         "best_arm_rate": mean["best_arm_rate"],
+        "by_agent": {"regret": columns["totals"].mean(axis=0).tolist(), "found": columns["found"].mean(axis=0).tolist()},
         "communication": {name: mean[name] for name in ("rounds", "messages", "bytes", "cost")},
         "privacy": statement(case.method.claim, float(columns["epsilon"].max()), case.method.node.caveat),
         "extra": {name.removeprefix("extra_"): value for name, value in mean.items() if name.startswith("extra_")},

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from coterie.errors import StorageError, UsageError
-from coterie.privacy.ledger import loss_per_reward
+from coterie.privacy.accountant import accounted
 from coterie.studies.case import Case, is_random, make_case
 from coterie.studies.spec import Specification
 
@@ -32,7 +32,8 @@ class Batch(NamedTuple):
         return f"{self.row:04d}-{self.first:07d}"
 
 
-Columns = dict[str, np.ndarray]  # "curves" is [replication, mark], everything else [replication]
+Columns = dict[str, np.ndarray]  # "curves" is [replication, mark], "totals" and "found" [replication, agent], all else [replication]
+AGENTS_SHOWN = 20  # of these the summary tells one by one how they fared
 
 
 def run_batches(
@@ -107,13 +108,16 @@ def _run(study: Specification, cases: _Cases, batch: Batch) -> Columns:
     began = time.perf_counter()
     run = case.simulate(study.seed, batch.first, batch.replications)
     seconds = time.perf_counter() - began
-    ledgers = run.server_ledgers if case.method.claim.booked_by == "server" else run.ledgers
+    method, claim = case.method, case.method.claim
+    ledgers, role = (run.server_ledgers, method.server) if claim.booked_by == "server" else (run.ledgers, method.node)
     traffic = case.traffic(run.tallies)
     return {
         "curves": run.curves,
         "best_arm_rate": np.isin(run.finals, case.best_arms).mean(axis=1),
         **{name: np.asarray(getattr(traffic, name), float) for name in ("rounds", "messages", "bytes", "cost")},
-        "epsilon": loss_per_reward(ledgers).max(axis=1),
+        "epsilon": accounted(ledgers, role.mechanism, claim.delta).max(axis=1),
+        "totals": run.totals[:, :AGENTS_SHOWN],
+        "found": np.isin(run.finals, case.best_arms)[:, :AGENTS_SHOWN].astype(float),
         **{f"extra_{name}": np.asarray(values, float) for name, values in traffic.extra.items()},
         "seconds": np.full(batch.replications, seconds / batch.replications),
     }

@@ -82,6 +82,7 @@ class ArmProblem(Table):
     agents: Count
     arms: Annotated[int, Field(ge=2)]
     heterogeneity: Probability = 0.0
+    weights: tuple[Probability, ...] | None = None  # of the agents in the mean that counts
 
     @model_validator(mode="before")
     @classmethod
@@ -120,6 +121,14 @@ class ArmProblem(Table):
         return self
 
     @model_validator(mode="after")
+    def weights_are_shares(self) -> Self:
+        if self.weights is not None and len(self.weights) != self.agents:
+            raise misfit("weights", text=f"must have {self.agents} entries, one for each agent, got {len(self.weights)}")
+        if self.weights is not None and abs(sum(self.weights) - 1) > 1e-9:
+            raise misfit("weights", text=f"must sum to 1, got {given(self.weights)} with sum {sum(self.weights):g}")
+        return self
+
+    @model_validator(mode="after")
     def the_data_are_at_hand(self) -> Self:
         for key in DATASET_KEYS:
             if self.dataset is None and getattr(self, key) is not None:
@@ -134,7 +143,7 @@ class ArmProblem(Table):
     def as_written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Without the folder of a file, and without the keys of a data set where there is none."""
         table = write(self) | ({"file": PurePath(self.file).name} if self.file else {})
-        return {key: value for key, value in table.items() if value is not None or key not in DATASET_KEYS}
+        return {key: value for key, value in table.items() if value is not None or key not in (*DATASET_KEYS, "weights")}
 
     def content(self) -> dict[str, Any]:
         """What the digest covers in place of the path of a file: the successes and counts it gives."""
@@ -186,6 +195,7 @@ class Network(Table):
     edges: tuple[tuple[Agent, Agent], ...] | None = None
     components: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None
     life: Annotated[int, Field(ge=0)] | Literal["half-diameter", "diameter"] = "half-diameter"
+    switch_every: Count | None = Field(None, description="rounds after which a random graph is drawn anew")
     link_cost: LinkCost = LinkCost()
 
     @model_validator(mode="before")
@@ -204,6 +214,13 @@ class Network(Table):
         return self
 
     @model_validator(mode="after")
+    def only_random_graphs_change(self) -> Self:
+        if self.switch_every is not None and self.graph != "erdos-renyi":
+            text = f"must be left out unless graph is 'erdos-renyi', got {given(self.switch_every)}"
+            raise misfit("switch_every", text=text)
+        return self
+
+    @model_validator(mode="after")
     def edges_join_two_agents_once(self) -> Self:
         seen: dict[frozenset[int], int] = {}
         for index, edge in enumerate(self.edges or ()):
@@ -215,6 +232,21 @@ class Network(Table):
         return self
 
 
+class Faults(Table):
+    """What goes wrong between peers."""
+
+    loss: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    one_way: bool = False  # a meeting may lose one of its two directions: this breaks what gossip rests on
+    churn: Probability = 0.0  # share of agents that go away once, for a quarter of the horizon
+
+
+class Words(Table):
+    """What the page calls an agent and an arm."""
+
+    agent: str = "agent"
+    arm: str = "arm"
+
+
 class Settings(Table):
     """All of a study but its algorithms."""
 
@@ -224,6 +256,8 @@ class Settings(Table):
     checkpoints: Annotated[int, Field(ge=2, le=10_000)] = 100
     problem: Problem
     network: Network = Field(default_factory=Network)
+    faults: Faults = Field(default_factory=Faults)
+    words: Words = Field(default_factory=Words)
 
     @model_validator(mode="after")
     def the_network_fits_the_agents(self) -> Self:
@@ -317,6 +351,7 @@ class Specification(Settings):
         ]
         settings = self._settings(in_one_way)
         settings["problem"] |= self.problem.content()
+        del settings["words"]
         text = json.dumps(settings | {"algorithm": rows}, sort_keys=True, allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
