@@ -255,6 +255,7 @@ class Method(NamedTuple):
     meetings: int = 0  # among peers: edges drawn for a meeting in each round
     active: float = 1.0  # among peers: probability that a drawn edge is active
     warnings: tuple[str, ...] = ()
+    bound: Callable[[Any, float], float] | None = None  # regret per agent by the paper's theorem, of the gaps and lambda_2
 
 
 class Entry(NamedTuple):

@@ -101,6 +101,12 @@ def test_the_row_with_the_same_settings_is_the_reference(row: MakeRow) -> None:
     assert findings.reference_of(noisy, [noisy, *plain_rows]) is plain_rows[1]
 
 
+def test_a_counterpart_with_the_same_settings_goes_before_others(row: MakeRow) -> None:
+    noisy = row("fed-ucb", parameters={"epsilon": 1, "isolated": False, "mechanism": None}, **PRIVATE)
+    alone, together = (row(f"gossip-ucb {it}", parameters={"isolated": it}) for it in (True, False))
+    assert findings.reference_of(noisy, [noisy, alone, together]) is together
+
+
 def test_without_a_clear_reference_no_price_is_named(row: MakeRow) -> None:
     noisy = row("cdp-mab x", parameters={"rounds": 9}, **PRIVATE)
     plain_rows = [row(f"cdp-mab {rounds}", parameters={"rounds": rounds}) for rounds in (2, 4)]

@@ -49,7 +49,7 @@ def test_the_question_names_agents_arms_rounds_network_and_repetitions(row: Make
     paragraphs = question.question(study, [row(horizon=1000)])
     text = " ".join(" ".join(paragraphs).split())
     assert "4 agents choose one of 3 arms in each of 1,000 rounds." in text
-    assert "evenly spaced between 0 and 1; agents see different means (heterogeneity 0.5); an arm counts" in text
+    assert "evenly spaced between 0 and 1; agents see different means (heterogeneity 0.5); each arm counts" in text
     assert "links are drawn at random, each with probability 0.1." in text
     assert "25 for a link to a server and 1 for a link between agents" in text
     assert "Faults: 20 % of the agents lie (attack “sign-flip”), messages and meetings are lost with" in text
@@ -67,8 +67,11 @@ def test_one_agent_and_one_replication_are_spoken_of_in_the_singular(row: MakeRo
 
 def test_agents_and_arms_are_called_what_the_study_calls_them(row: MakeRow) -> None:
     study = STUDY | {"words": {"agent": "hospital", "arm": "treatment"}}
-    first = " ".join(question.question(study, [row()])[0].split())
-    assert first.startswith("4 hospitals choose one of 3 treatments in each of 100 rounds.")
+    paragraphs = question.question(study | {"problem": BERNOULLI | {"heterogeneity": 0.5}}, [row()])
+    text = " ".join(" ".join(paragraphs).split())
+    assert text.startswith("4 hospitals choose one of 3 treatments in each of 100 rounds.")
+    assert "each treatment counts by its average over hospitals" in text
+    assert " agent" not in text and " arm" not in text
 
 
 @pytest.mark.parametrize(
@@ -77,15 +80,15 @@ def test_agents_and_arms_are_called_what_the_study_calls_them(row: MakeRow) -> N
         ({"instance": None, "means": [0.1, 0.9]}, "a reward of 0 or 1; the arms' mean rewards are given in the study."),
         (
             {"instance": None, "means": [[0.1, 0.9], [0.2, 0.3]]},
-            "given in the study; an arm counts by its average over agents.",
+            "given in the study; each arm counts by its average over agents.",
         ),
         (
             {"instance": None, "dataset": "diabetes", "split": "order"},
-            "come from the data set “diabetes”, split “order”; an arm counts by its average over agents.",
+            "come from the data set “diabetes”, split “order”; each arm counts by its average over agents.",
         ),
         (
             {"instance": None, "means": [[0.1, 0.9], [0.2, 0.3]], "weights": [0.1, 0.9]},
-            "an arm counts by its weighted average over agents.",
+            "each arm counts by its weighted average over agents.",
         ),
         (
             {"kind": "gaussian", "clip": [0, 1], "instance": "middle"},
@@ -95,7 +98,7 @@ def test_agents_and_arms_are_called_what_the_study_calls_them(row: MakeRow) -> N
     ],
 )
 def test_the_rewards_are_described_as_the_study_gives_them(problem: dict[str, Any], text: str) -> None:
-    assert text in question.problem_text(BERNOULLI | problem)
+    assert text in question.problem_text(BERNOULLI | problem, "agent", "arm")
 
 
 @pytest.mark.parametrize(
@@ -104,11 +107,12 @@ def test_the_rewards_are_described_as_the_study_gives_them(problem: dict[str, An
         ({"graph": "ring"}, "Where agents talk to each other, they form a ring."),
         ({"graph": None, "edges": [[0, 1], [1, 2]]}, "they use 2 given links."),
         ({"graph": "erdos-renyi", "switch_every": 9}, "links are drawn at random, anew every 9 rounds."),
+        ({"components": [20, 20, 20]}, "every one is linked to every other, inside 3 groups of 20."),
         ({"components": [3, 4, 5]}, "every one is linked to every other, inside groups of 3, 4 and 5."),
     ],
 )
 def test_the_network_is_described_as_the_study_gives_it(network: dict[str, Any], text: str) -> None:
-    assert text in " ".join(question.network_text(COMPLETE | network).split())
+    assert text in " ".join(question.network_text(COMPLETE | network, "agent").split())
 
 
 def test_procurement_is_asked_in_its_own_words(row: MakeRow) -> None:

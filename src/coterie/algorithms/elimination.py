@@ -474,7 +474,7 @@ def check(noise, form, aggregation, liars, rotate, partial, o):
 def claim(noise, epsilon, averaged, s: Setting) -> Claim:
     """What is said about privacy, in words for someone who has to sign."""
     everyone = "anyone who sees every message, count, arm and time of all agents"
-    void = "" if s.high - s.low < inf else "rewards are not bounded, so the noise is a level, not a guarantee"
+    void = "" if s.high - s.low < inf else "noise level, not a guarantee: rewards are not bounded"
     if noise == "none":
         return Claim(inf, everyone, "no noise is added")
     if noise == "paper":

@@ -30,6 +30,7 @@ from coterie.errors import UsageError
 from coterie.kernel import UNIT, argmax, capacity, extend, level, node, ones, pick, record
 from coterie.privacy.gauss import mu_of
 from coterie.privacy.streams import digits_height, digits_used, root_norm
+from coterie.theory.gossip import fed_ucb_bound, gossip_ucb_bound
 
 FINE = 1 << 32  # unit of means and estimates
 
@@ -453,7 +454,15 @@ def build(o, s: Setting) -> Method:
     return Method(
         rule, p, claim(mechanism, paper, epsilon, o, s), known={"weight": weights}, life=1,
         meetings=0 if o.isolated or s.agents == 1 else o.edges, active=o.active,
+        bound=None if o.isolated or radius != "paper" or s.agents == 1 else bound(s.agents, s.horizon, epsilon),
     )
+
+
+def bound(agents, horizon, epsilon):
+    """Theorem 1, or 2 with noise: both are about the paper's radius."""
+    if epsilon == inf:
+        return lambda gaps, lambda_2: gossip_ucb_bound(gaps, agents, horizon, lambda_2)
+    return lambda gaps, lambda_2: fed_ucb_bound(gaps, agents, horizon, lambda_2, epsilon)
 
 
 def check(mechanism, paper, s: Setting):
@@ -467,10 +476,9 @@ def claim(mechanism, paper, epsilon, o, s: Setting) -> Claim:
     everyone = "anyone who sees every message, count, arm and time, and may control all other agents"
     if mechanism == "plain":
         return Claim(inf, everyone, "no noise is added")
-    void = "" if s.high - s.low < inf else "rewards are not bounded: a noise level, not a guarantee"
+    void = "" if s.high - s.low < inf else "noise level, not a guarantee: rewards are not bounded"
     if paper and mechanism == "tree":
-        first = "first reward of each arm is sent without noise"
-        return Claim(epsilon, everyone, f"not private: {first}", void=void or first)
+        return Claim(epsilon, everyone, void="; ".join(filter(None, ["not private: first reward of each arm is sent without noise", void])))
     notes = {
         "blocks": "each reward enters one noised block, once",
         "tree": "each reward enters one noised interval of each level of the tree; their losses add up to the stated one",

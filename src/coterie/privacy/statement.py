@@ -23,9 +23,9 @@ def statement(claim: Claim, booked: float, caveat: str = "") -> dict[str, Any]:
     >>> statement(Claim(1.0, "the server"), 50.0)["private"]
     False
     """
-    void = claim.void or ("" if booked < inf else "a number left an agent without noise")
+    void = claim.void or ("" if booked < inf else "no finite epsilon holds: a number left an agent without noise")
     private = not void and booked <= claim.epsilon * (1 + 1e-12) and claim.epsilon < inf
-    notes = [claim.note, f"no finite epsilon holds: {void}" if void and claim.epsilon < inf else "", caveat]
+    notes = [claim.note, void if claim.epsilon < inf else "", caveat]
     return {
         "claimed": {"epsilon": claim.epsilon, "delta": claim.delta} if claim.epsilon < inf else None,
         "accounted": {"epsilon": None if void else booked, "delta": claim.delta},

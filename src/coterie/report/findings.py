@@ -5,7 +5,7 @@ row is called private only if its `private` flag says so.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from coterie.report.numbers import GLUE, data_size, listed, measured, percent, plural, times
 from coterie.report.privacy import Verdict, claims_privacy, epsilon_text, verdict
@@ -104,15 +104,16 @@ def reference_of(row: Row, rows: Sequence[Row]) -> Row | None:
     open_rows = [other for other in rows if not claims_privacy(other)]
     for name in (row["algorithm"], *COUNTERPARTS.get(row["algorithm"], ())):
         candidates = [other for other in open_rows if other["algorithm"] == name]
-        alike = [other for other in candidates if _apart_from_noise(other) == _apart_from_noise(row)]
+        alike = [other for other in candidates if _differ_in_noise_only(row, other)]
         for found in (alike, candidates):
             if len(found) == 1:
                 return found[0]
     return None
 
 
-def _apart_from_noise(row: Row) -> dict[str, Any]:
-    return {key: value for key, value in row["parameters"].items() if key not in ("epsilon", "delta", "mode")}
+def _differ_in_noise_only(row: Row, other: Row) -> bool:
+    one, two = row["parameters"], other["parameters"]
+    return all(one[key] == two[key] for key in one.keys() & two.keys() - {"epsilon", "delta", "mode"})
 
 
 def _price(reference: Row, rows: Sequence[Row]) -> Finding:

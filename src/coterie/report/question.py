@@ -71,28 +71,29 @@ def modes_text(rows: Sequence[Row]) -> str:
 
 def question(study: Mapping[str, Any], rows: Sequence[Row]) -> list[str]:
     """The paragraphs that say what was asked: problem, network, faults and repetitions."""
+    problem, agent, arm = study["problem"], study["words"]["agent"], study["words"]["arm"]
     return [
-        f"{_choosing(study, rows[0])} {problem_text(study['problem'])}",
-        f"{network_text(study['network'])} {fault_text(study['faults'])}".rstrip(),
+        f"{_choosing(problem, rows[0], agent, arm)} {problem_text(problem, agent, arm)}",
+        f"{network_text(study['network'], agent)} {fault_text(study['faults'], agent)}".rstrip(),
         repetition_text(study["replications"], study["seed"]),
     ]
 
 
-def _choosing(study: Mapping[str, Any], row: Row) -> str:
-    agents, rounds = plural(row["agents"], study["words"]["agent"]), plural(row["horizon"], "round")
+def _choosing(problem: Mapping[str, Any], row: Row, agent: str, arm: str) -> str:
+    agents, rounds = plural(row["agents"], agent), plural(row["horizon"], "round")
     s = "s" if row["agents"] == 1 else ""
-    if study["problem"]["kind"] == "procurement":
+    if problem["kind"] == "procurement":
         return f"{agents} order{s} from {plural(row['arms'], 'producer')} in each of {rounds}."
-    return f"{agents} choose{s} one of {plural(row['arms'], study['words']['arm'])} in each of {rounds}."
+    return f"{agents} choose{s} one of {plural(row['arms'], arm)} in each of {rounds}."
 
 
-def problem_text(problem: Mapping[str, Any]) -> str:
+def problem_text(problem: Mapping[str, Any], agent: str, arm: str) -> str:
     if problem["kind"] == "procurement":
         return (
             f"What is bought must have an average quality of at least {problem['alpha']:g}; "
             "only costs and capacities are known beforehand."
         )
-    return f"{_reward_text(problem)}; the arms' mean rewards {_means_text(problem)}."
+    return f"{_reward_text(problem)}; the {arm}s' mean rewards {_means_text(problem, agent, arm)}."
 
 
 def _reward_text(problem: Mapping[str, Any]) -> str:
@@ -102,43 +103,49 @@ def _reward_text(problem: Mapping[str, Any]) -> str:
     return "Every choice brings a reward with normal noise" + (f", cut to {clip[0]:g}..{clip[1]:g}" if clip else "")
 
 
-def _means_text(problem: Mapping[str, Any]) -> str:
+def _means_text(problem: Mapping[str, Any], agent: str, arm: str) -> str:
     means, instance, spread = problem["means"], problem["instance"], problem["heterogeneity"]
     text = f"are {INSTANCES[instance]}" if instance else "are given in the study"
     if problem.get("dataset"):
         text = f"come from the data set “{problem['dataset']}”, split “{problem['split']}”"
     if spread:
-        text += f"; agents see different means (heterogeneity {spread:g})"
+        text += f"; {agent}s see different means (heterogeneity {spread:g})"
     if spread or problem.get("dataset") or (means and isinstance(means[0], list)):
-        text += f"; an arm counts by its {'weighted ' if problem.get('weights') else ''}average over agents"
+        text += f"; each {arm} counts by its {'weighted ' if problem.get('weights') else ''}average over {agent}s"
     return text
 
 
-def network_text(network: Mapping[str, Any]) -> str:
+def network_text(network: Mapping[str, Any], agent: str) -> str:
     links = GRAPHS[network["graph"]] if network["graph"] else f"they use {plural(len(network['edges']), 'given link')}"
     if network["probability"] is not None:
         links += f", each with probability {network['probability']:g}"
     if network["switch_every"]:
         links += f", anew every {plural(network['switch_every'], 'round')}"
     if network["components"]:
-        links += f", inside groups of {listed([number(size) for size in network['components']])}"
+        links += f", inside {_groups(network['components'])}"
     price = network["link_cost"]
-    costs = f"{price['server']:g} for a link to a server and {price['peer']:g} for a link between agents"
-    return f"Where agents talk to each other, {links}. Communication cost counts {costs}."
+    costs = f"{price['server']:g} for a link to a server and {price['peer']:g} for a link between {agent}s"
+    return f"Where {agent}s talk to each other, {links}. Communication cost counts {costs}."
 
 
-def fault_text(faults: Mapping[str, Any]) -> str:
+def _groups(sizes: Sequence[int]) -> str:
+    if len(set(sizes)) == 1:
+        return f"{plural(len(sizes), 'group')} of {number(sizes[0])}"
+    return f"groups of {listed([number(size) for size in sizes])}"
+
+
+def fault_text(faults: Mapping[str, Any], agent: str) -> str:
     """Only the faults that are switched on."""
     parts = []
     if faults.get("liars"):
-        parts.append(f"{percent(faults['liars'])} of the agents lie (attack “{faults['attack']}”)")
+        parts.append(f"{percent(faults['liars'])} of the {agent}s lie (attack “{faults['attack']}”)")
     if faults.get("contamination"):
         parts.append(f"a message is forged with probability {faults['contamination']:g}")
     if faults.get("loss"):
         meetings = "single directions of meetings" if faults["one_way"] else "meetings"
         parts.append(f"messages and {meetings} are lost with probability {faults['loss']:g}")
     if faults.get("churn"):
-        parts.append(f"{percent(faults['churn'])} of the agents go away for a while")
+        parts.append(f"{percent(faults['churn'])} of the {agent}s go away for a while")
     return f"Faults: {listed(parts)}." if parts else ""
 
 

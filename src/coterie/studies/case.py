@@ -9,11 +9,12 @@ import numpy as np
 from coterie import algorithms
 from coterie.contract import Method, Setting
 from coterie.engines.simulate import Links, Run, Weather, simulate_mesh, simulate_star
-from coterie.network import Graph, collect, disjoint, distances, from_edges, make, require_connected, synchronise
+from coterie.network import Graph, collect, disjoint, distances, from_edges, make, require_connected, second_eigenvalue, synchronise
 from coterie.problem import bernoulli, diabetes, gaussian
 from coterie.problem.instances import TIE, grid, heterogeneous, middle, uniform
 from coterie.problem.linear import quality
 from coterie.studies.spec import Row, Specification
+from coterie.theory.gossip import trivial_bound
 
 PROBLEM, NETWORK, FAULTS = 0, 1, 2  # purposes of an instance's own randomness
 PHASES = 8  # graphs of a network that changes, after which they come round again
@@ -70,7 +71,7 @@ def make_case(study: Specification, row: Row, replication: int) -> Case:
     overall = quality(means, study.problem.weights)
     setting = make_setting(study, problem, means, overall.max() - overall)
     method = algorithms.find(row.reference).build(row.options, setting)
-    delay, links, traffic = STRUCTURES[method.structure](study, method, graph)
+    delay, links, traffic = STRUCTURES[method.structure](study, method, graph, overall.max() - overall)
     weather = make_weather(study, method, np.random.default_rng([study.seed, replication, FAULTS]))
     marks, agents = checkpoints(study), study.problem.agents
     return Case(method, problem, worlds, overall, agents, study.horizon, marks, delay, links, weather, traffic)
@@ -144,7 +145,7 @@ def checkpoints(study: Specification) -> np.ndarray:
 # --- how reports travel: each gives (delay, links, traffic) -------------------------------------------
 
 
-def around_a_server(study, method, graph):
+def around_a_server(study, method, graph, gaps):
     price = study.network.link_cost.server
 
     def traffic(tally):
@@ -155,7 +156,7 @@ def around_a_server(study, method, graph):
     return 0, None, traffic
 
 
-def by_synchronisation(study, method, graph):
+def by_synchronisation(study, method, graph, gaps):
     """Every agent obtains every report: links that carried an advertisement are paid for."""
     once, price = synchronise(graph()), study.network.link_cost.peer
     spoken = once.adv_messages + once.req_messages + once.data_messages
@@ -172,7 +173,7 @@ def by_synchronisation(study, method, graph):
     return delay, None, traffic
 
 
-def by_components(study, method, graph):
+def by_components(study, method, graph, gaps):
     """Reports go hop by hop to the sink of their component, sinks report to the server, its answer returns the same way."""
     once, prices = collect(graph()), study.network.link_cost
     links = once.hops + len(once.sinks)
@@ -187,7 +188,7 @@ def by_components(study, method, graph):
     return once.delay, None, traffic
 
 
-def alone(study, method, graph):
+def alone(study, method, graph, gaps):
     def traffic(tally):
         nothing = np.zeros(len(tally), np.int64)
         return Traffic(nothing, nothing, nothing, nothing, {})
@@ -195,20 +196,33 @@ def alone(study, method, graph):
     return 0, None, traffic
 
 
-def among_peers(study, method, graph):
+def among_peers(study, method, graph, gaps):
     """Messages reach every agent within `life` hops, after as many rounds as there are hops."""
     graphs = [graph() for _ in range(PHASES if study.network.switch_every else 1)]
     for built in graphs:
         require_connected(built)
     links, price = reach(graphs, method.life, study.network.life), study.network.link_cost.peer
     hearers = len(links.sender) / (len(graphs) * study.problem.agents)
+    bounds = theory(method, graphs[0], gaps, study.horizon) if method.bound and len(graphs) == 1 else {}
 
     def traffic(tally):
         messages = tally["up_messages"] * hearers + 2 * tally["meetings"]
         words = tally["up_words"] * hearers + 2 * tally["meetings"] * method.node.card(method.p).itemsize // 8
-        return Traffic(np.full(len(tally), study.horizon), messages, 8 * words, price * messages, {})
+        extra = {name: np.full(len(tally), value) for name, value in bounds.items()}
+        return Traffic(np.full(len(tally), study.horizon), messages, 8 * words, price * messages, extra)
 
     return 0, links._replace(meetings=method.meetings, period=study.network.switch_every or 1), traffic
+
+
+def theory(method: Method, graph: Graph, gaps: np.ndarray, horizon: int) -> dict[str, float]:
+    """What the paper proves about the regret per agent, beside what is true of any algorithm."""
+    assert method.bound is not None
+    lambda_2 = second_eigenvalue(graph)
+    return {
+        "lambda_2": lambda_2,
+        "bound_per_agent": method.bound(gaps, lambda_2),
+        "trivial_bound_per_agent": trivial_bound(gaps, horizon),
+    }
 
 
 def reach(graphs: Sequence[Graph], life: int | None, default: int | str) -> Links:
