@@ -1,7 +1,7 @@
 """How reports become one score per arm: weights of components, and averages that withstand liars.
 
-The server hears bytes. Honest agents report exactly S(r) times the true means; a liar praises the worst arm and runs down
-the best one, as far as a report can.
+The server hears bytes. Honest agents report exactly S(r) times the true means; a liar praises the worst arm and runs
+down the best one, as far as a report can.
 """
 
 from math import ceil, inf, log, pi, sqrt
@@ -23,7 +23,9 @@ BEST, WORST = 0, 4
 
 def build(agents=5, name="cdp-mab", components=(), **options):
     entry = find(name)
-    return entry.build(entry.options(epsilon=inf, **options), Setting(agents, len(MEANS), 100_000, components=components))
+    return entry.build(
+        entry.options(epsilon=inf, **options), Setting(agents, len(MEANS), 100_000, components=components)
+    )
 
 
 def start(method):
@@ -57,7 +59,9 @@ def survivors_of(method, lie, liars=1):
     return arms
 
 
-@pytest.mark.parametrize("weighting, score", [("agents", 0.25 * 0.8 + 0.75 * 0.4), ("components", 0.5 * 0.8 + 0.5 * 0.4)])
+@pytest.mark.parametrize(
+    "weighting, score", [("agents", 0.25 * 0.8 + 0.75 * 0.4), ("components", 0.5 * 0.8 + 0.5 * 0.4)]
+)
 def test_components_count_by_their_agents_or_as_printed_one_each(weighting, score):
     """One agent reports 0.8, a component of three 0.4."""
     server = start(build(4, "hdp-mab", components=(1, 3), weighting=weighting))

@@ -1,12 +1,14 @@
 """What the figures of Li and Song show, on the built-in studies with their pinned values.
 
-Only the direction of an effect is asserted, never a size that depends on what the paper left open. Settings of a figure share
-their seed, so replication i of one meets the rewards and the noise of replication i of the other, and differences are taken
-pair by pair. "Surely" means that the mean difference is more than 5.5 of its standard errors (a wrong sign by chance: 2e-8).
-At 60 replications the weakest of these effects, neighbouring values of epsilon, is 6 to 8 standard errors.
+Directions of effects are asserted, and sizes only where theory gives them. Settings of a figure share their seed, so
+replication i of one meets the rewards and the noise of replication i of the other, and differences are taken pair by
+pair. "Surely" means that the mean difference is more than 5 of its standard errors (a wrong sign by chance: 3e-7).
+REPLICATIONS are enough for that: the weakest effects are those of neighbouring values of epsilon (8 standard errors
+at 100) and of random graphs with and without a server (9 at 40).
 """
 
 import functools
+import itertools
 
 import numpy as np
 import polars as pl
@@ -15,13 +17,13 @@ import pytest
 from coterie.studies import builtin_studies, load_study
 from coterie.studies.case import make_case
 
-REPLICATIONS = 60
+REPLICATIONS = {"li-song-4": 100, "li-song-7": 20}  # all others: 40
 FIGURES = sorted(name for name in builtin_studies() if name.startswith("li-song-"))
 
 
 @functools.cache
 def result(name):
-    return load_study(name, [f"replications={REPLICATIONS}"]).run()
+    return load_study(name, [f"replications={REPLICATIONS.get(name, 40)}"]).run()
 
 
 def regrets(name):
@@ -33,11 +35,11 @@ def regrets(name):
 
 def surely_less(smaller, larger):
     difference = larger - smaller
-    return difference.mean() > 5.5 * difference.std(ddof=1) / np.sqrt(len(difference)) > 0
+    return difference.mean() > 5 * difference.std(ddof=1) / np.sqrt(len(difference)) > 0
 
 
 def surely_falling(rows):
-    return all(surely_less(later, earlier) for earlier, later in zip(rows, rows[1:], strict=False))
+    return all(surely_less(later, earlier) for earlier, later in itertools.pairwise(rows))
 
 
 def costs(name):
@@ -79,7 +81,10 @@ def test_figure_7_regret_falls_with_participation_and_with_rounds_and_cost_moves
 
 
 def test_figure_8_together_both_kinds_of_rewards_cost_the_same_and_alone_only_equal_ones_can_be_learned():
-    (together, alone), (together_apart, alone_apart) = regrets("li-song-8-homogeneous"), regrets("li-song-8-heterogeneous")
+    (together, alone), (together_apart, alone_apart) = (
+        regrets("li-song-8-homogeneous"),
+        regrets("li-song-8-heterogeneous"),
+    )
     assert together.mean() == pytest.approx(together_apart.mean(), rel=0.03)
     assert alone.mean() / together.mean() == pytest.approx(5, rel=0.15)
     assert surely_less(5 * together, alone_apart)
@@ -114,7 +119,9 @@ def test_figure_11_regret_is_practically_equal_in_all_cases():
 
 
 def test_figure_11_kept_links_cost_more_the_larger_the_components_and_least_in_stars():
-    maintain = {case: result(f"li-song-11-{case}").summary[0]["extra"]["cost_maintain"] for case in ("1", "2", "3", "4", "5")}
+    maintain = {
+        case: result(f"li-song-11-{case}").summary[0]["extra"]["cost_maintain"] for case in ("1", "2", "3", "4", "5")
+    }
     assert maintain["1"] < maintain["2"] < maintain["3"]
     assert min(maintain, key=maintain.get) == "5"
 
@@ -141,16 +148,20 @@ def test_figure_12_a_server_beats_components_and_components_beat_peers(rewards, 
 
 @pytest.mark.parametrize("structure", ["hybrid", "peers"])
 @pytest.mark.parametrize("graphs", ["random", "ring"])
-def test_figure_12_heterogeneous_rewards_enlarge_the_distance_to_a_server_and_leave_the_server_as_it_is(graphs, structure):
+def test_figure_12_heterogeneous_rewards_enlarge_the_distance_to_a_server_and_leave_the_server_as_it_is(
+    graphs, structure
+):
     equal, different = (extra_regret(rewards, graphs, structure) for rewards in ("homogeneous", "heterogeneous"))
     assert surely_less(equal, different)
-    centres = [regrets(f"li-song-12-{rewards}-{graphs}-{structure}")[0].mean() for rewards in ("homogeneous", "heterogeneous")]
+    centres = [
+        regrets(f"li-song-12-{rewards}-{graphs}-{structure}")[0].mean() for rewards in ("homogeneous", "heterogeneous")
+    ]
     assert centres[0] == pytest.approx(centres[1], rel=0.02)
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_the_best_arm_survives_in_every_run(name):
-    """Also where the horizon ends before all others are dropped. Alone, agents with rewards of their own seek their own best."""
+    """Also where the horizon ends before all others are dropped. Agents alone may have a best arm of their own."""
     study = load_study(name).specification
     for row in study.rows:
         if row.name == "single-mab" and study.problem.heterogeneity > 0:

@@ -13,10 +13,15 @@ GRID = {"instance": "grid", "agents": 10, "arms": 10}
 
 
 def study(name="cdp-mab", problem=None, network=None, horizon=1000, **options):
-    return load_study({
-        "horizon": horizon, "replications": 1, "problem": problem or GRID, "network": network or {},
-        "algorithm": [{"name": name, **options}],
-    }).specification  # fmt: skip
+    return load_study(
+        {
+            "horizon": horizon,
+            "replications": 1,
+            "problem": problem or GRID,
+            "network": network or {},
+            "algorithm": [{"name": name, **options}],
+        }
+    ).specification
 
 
 def case(**options):
@@ -28,7 +33,10 @@ def case(**options):
 
 
 BAD = [
-    ({"noise": "secagg", "radius": "printed"}, "radius must be subexp or chernoff with noise = 'secagg', got 'printed'"),
+    (
+        {"noise": "secagg", "radius": "printed"},
+        "radius must be subexp or chernoff with noise = 'secagg', got 'printed'",
+    ),
     ({"noise": "central", "mode": "paper"}, "radius must be subexp or chernoff with noise = 'central', got 'printed'"),
     ({"noise": "central", "participation": 0.5}, "participation must be 1 with noise = 'central', got 0.5"),
     (
@@ -85,7 +93,8 @@ def test_a_value_out_of_range_is_named_with_its_range(name, options, text):
 
 
 @pytest.mark.parametrize(
-    "name, key", [("single-mab", "participation"), ("hdp-mab", "aggregation"), ("cdp-mab", "weighting"), ("ddp-mab", "rotation")]
+    "name, key",
+    [("single-mab", "participation"), ("hdp-mab", "aggregation"), ("cdp-mab", "weighting"), ("ddp-mab", "rotation")],
 )
 def test_a_key_of_another_structure_is_unknown(name, key):
     with pytest.raises(UsageError, match=rf"^study: unknown key '{key}' in algorithm\[0\] \({name}\); "):
@@ -105,8 +114,8 @@ def test_peers_need_a_connected_graph():
 
 DIFFERENT = {**GRID, "heterogeneity": 1.0}
 PARTIAL = (
-    "participation < 1 is sound for homogeneous rewards only: the mean of those drawn differs from the mean of all by an amount "
-    "the radius does not cover; set rotation = true"
+    "participation < 1 is sound for homogeneous rewards only: the mean of those drawn differs from the mean of all by "
+    "an amount the radius does not cover; set rotation = true"
 )
 UNWEIGHTED = "weighting = 'components' is for comparison only: no radius is valid for unequal weights"
 MIDDLE = "aggregation = 'median' estimates the middle of the agents' means, which differs from their mean"
@@ -161,9 +170,18 @@ def test_the_printed_radius_is_warned_about_where_its_logarithm_reaches_the_numb
 
 
 def test_warnings_reach_the_summary():
-    row = load_study({
-        "horizon": 1000, "replications": 1, "problem": GRID, "algorithm": [{"name": "cdp-mab", "mode": "paper"}],
-    }).run().summary[0]  # fmt: skip
+    row = (
+        load_study(
+            {
+                "horizon": 1000,
+                "replications": 1,
+                "problem": GRID,
+                "algorithm": [{"name": "cdp-mab", "mode": "paper"}],
+            }
+        )
+        .run()
+        .summary[0]
+    )
     assert row["warnings"] == [printed_for(10)]
 
 

@@ -1,9 +1,10 @@
 """What must hold exactly between the structures of the elimination family, and inside every run.
 
-A run is taken apart epoch by epoch by ending it early: the horizon of the schedule stays, only the simulation stops. From the
-pieces the slots of a run are written out by brute force, with the arm of every agent in every slot.
+A run is taken apart epoch by epoch by ending it early: the horizon of the schedule stays, only the simulation stops.
+From the pieces the slots of a run are written out by brute force, with the arm of every agent in every slot.
 """
 
+import itertools
 from math import inf
 from typing import NamedTuple
 
@@ -23,15 +24,22 @@ HORIZON, AGENTS, ARMS, SEED = 30_000, 8, 10, 3
 
 def study(*algorithms, heterogeneity=0.0, components=None, graph="complete", horizon=HORIZON, replications=3):
     network = {"graph": graph} | ({"components": components} if components else {})
-    return load_study({
-        "horizon": horizon, "replications": replications, "seed": SEED, "network": network,
-        "problem": {"instance": "grid", "agents": AGENTS, "arms": ARMS, "heterogeneity": heterogeneity},
-        "algorithm": list(algorithms),
-    })  # fmt: skip
+    return load_study(
+        {
+            "horizon": horizon,
+            "replications": replications,
+            "seed": SEED,
+            "network": network,
+            "problem": {"instance": "grid", "agents": AGENTS, "arms": ARMS, "heterogeneity": heterogeneity},
+            "algorithm": list(algorithms),
+        }
+    )
 
 
 def case(name, heterogeneity=0.0, components=None, graph="complete", horizon=HORIZON, **options):
-    about = study({"name": name, **options}, heterogeneity=heterogeneity, components=components, graph=graph, horizon=horizon)
+    about = study(
+        {"name": name, **options}, heterogeneity=heterogeneity, components=components, graph=graph, horizon=horizon
+    )
     return make_case(about.specification, about.specification.rows[0], 0)
 
 
@@ -39,9 +47,16 @@ def simulate(case, horizon=HORIZON, replication=0, marks=(), worlds=None):
     """One replication in which every agent has its own record."""
     worlds = case.worlds if worlds is None else worlds
     return simulate_star(
-        case.method, case.problem, worlds, case.agents, horizon, np.array(marks, np.int64), seed=SEED, first=replication,
+        case.method,
+        case.problem,
+        worlds,
+        case.agents,
+        horizon,
+        np.array(marks, np.int64),
+        seed=SEED,
+        first=replication,
         delay=case.delay,
-    )  # fmt: skip
+    )
 
 
 class Epoch(NamedTuple):
@@ -141,7 +156,7 @@ def test_components_wait_for_the_largest_radius():
 
 
 def test_while_waiting_ties_are_broken_evenly():
-    """Three of five survivors tie at the top; chi-square over 30,000 dice, false alarm 1e-6."""
+    """Three of five survivors tie at the top; chi-square over 6,000 dice, false alarm 1e-6."""
     p = case("ddp-mab").method.p
     client = one(CLIENT.open(p))
     client.survivors = 5
@@ -149,7 +164,7 @@ def test_while_waiting_ties_are_broken_evenly():
     client.total[:] = 9  # arms that are out must not count
     client.total[[1, 3, 4, 7, 8]] = [5, 8, 8, 2, 8]
     key = fold(1, 2)
-    arms = [CLIENT.idle(client, p, t, stream(key, 0, IDLE, t)) for t in range(30_000)]
+    arms = [CLIENT.idle(client, p, t, stream(key, 0, IDLE, t)) for t in range(6000)]
     chosen, counts = np.unique(arms, return_counts=True)
     assert chosen.tolist() == [3, 4, 8]
     assert chisquare(counts).pvalue > 1e-6
@@ -183,7 +198,7 @@ def test_samples_grow_active_sets_are_nested_and_never_empty(options):
         found, last = epochs(case("cdp-mab", **options), HORIZON, replication)
         active = [set(epoch.arms) for epoch in found] + [set(last)]
         samples = [epoch.before for epoch in found] + [found[-1].before + found[-1].pulls]
-        assert all(later <= earlier for earlier, later in zip(active, active[1:], strict=False))
+        assert all(later <= earlier for earlier, later in itertools.pairwise(active))
         assert all(active)
         assert all(list(epoch.arms) == sorted(epoch.arms) for epoch in found)
         assert samples[0] == 0 and all(np.diff(samples) > 0)
@@ -224,7 +239,9 @@ def test_regret_is_exact_in_every_slot(heterogeneity):
     regret = gaps(about)[slots(about)].sum(axis=1).cumsum()
     np.testing.assert_allclose(simulate(about, marks=marks).curves[0], regret, rtol=1e-9, atol=1e-9)
     for horizon in (1, 9, 10, 777, 5001):
-        np.testing.assert_allclose(simulate(about, horizon, marks=[horizon]).curves[0, -1], regret[horizon - 1], rtol=1e-9)
+        np.testing.assert_allclose(
+            simulate(about, horizon, marks=[horizon]).curves[0, -1], regret[horizon - 1], rtol=1e-9
+        )
 
 
 @pytest.mark.parametrize("name, options", STRUCTURES, ids=str)
@@ -250,9 +267,14 @@ def test_alone_every_agent_is_a_federation_of_one():
     """Agent 0 of the lonely ones draws what the only agent of a federation draws."""
     alone = simulate(case("single-mab", 1.0))
     about = case("single-mab", 1.0)
-    one_agent = load_study({
-        "horizon": HORIZON, "seed": SEED, "problem": {"means": [means(about)[0].tolist()]}, "algorithm": [{"name": "cdp-mab"}],
-    }).specification  # fmt: skip
+    one_agent = load_study(
+        {
+            "horizon": HORIZON,
+            "seed": SEED,
+            "problem": {"means": [means(about)[0].tolist()]},
+            "algorithm": [{"name": "cdp-mab"}],
+        }
+    ).specification
     centre = make_case(one_agent, one_agent.rows[0], 0)
     run = simulate(centre, worlds=about.worlds[:1])
     for field in ("survivors", "samples", "arm", "score"):
@@ -302,7 +324,7 @@ def test_a_report_is_the_history_of_all_epochs():
     """S(r) ybar(r) = S(r-1) ybar(r-1) + n_r yhat(r): without noise the total counts all successes since the start."""
     found, _ = epochs(case("cdp-mab", epsilon=inf))
     assert len(found) >= 3
-    for earlier, later in zip(found, found[1:], strict=False):
+    for earlier, later in itertools.pairwise(found):
         grown = (later.totals - earlier.totals)[:, list(later.arms)]
         assert ((grown >= 0) & (grown <= UNIT * later.pulls) & (grown % UNIT == 0)).all()
         assert grown.max() > 0

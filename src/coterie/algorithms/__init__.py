@@ -6,8 +6,10 @@ import hashlib
 import importlib.util
 import pkgutil
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from coterie.contract import Entry
 from coterie.errors import UsageError
@@ -50,7 +52,7 @@ def _load(path: Path) -> Entry:
         except Exception as error:
             del sys.modules[name]
             raise UsageError(f"algorithm file {path} must import without error, got {type(error).__name__}: {error}") from error
-    found = getattr(sys.modules[name], "ENTRIES", ())
+    found: Sequence[Any] = getattr(sys.modules[name], "ENTRIES", ())
     if len(found) != 1 or not isinstance(found[0], Entry):
         raise UsageError(f"algorithm file {path} must define ENTRIES = (Entry(...),) with one entry, got {len(found)}")
     return found[0]

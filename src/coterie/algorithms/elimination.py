@@ -15,6 +15,7 @@ Deviations from the paper
 - A run whose sums would leave 62 bits commits to the best arm so far (beyond 3 * 10^13 samples of an arm).
 """
 
+from collections.abc import Iterator
 from math import ceil, inf, log, pi, sqrt
 from statistics import NormalDist
 from typing import Annotated, Literal, NamedTuple
@@ -225,7 +226,7 @@ def schedule(open, p, t):
     reports = float(p.averaged)
     blur = noise_term(p, t, reports, t * (reports if p.alone else 1.0))
     sampling = 8.0 * log_term(open.survivors, t, p) * p.width * p.width / (reports * open.target * open.target)
-    open.samples = max(int(ceil(max(sampling, 4.0 * blur / open.target))), open.samples + 1)
+    open.samples = max(ceil(max(sampling, 4.0 * blur / open.target)), open.samples + 1)
 
 
 @node
@@ -390,130 +391,166 @@ class Common(Options):
     epsilon: float = Field(1.0, gt=0, description="inf: no privacy")
     rounds: int | None = Field(None, ge=1)
     gap: Literal["true"] | Annotated[float, Field(gt=0, lt=1)] | None = None
-    noise: Literal["paper", "local", "none"] | None = None
     radius: Literal["printed", "subexp", "chernoff"] | None = None
 
 
-class Pooled(Common):
+class Single(Common):
+    noise: Literal["paper", "local", "none"] | None = None
+
+
+class Pooled(Single):
     aggregation: Literal["mean", "median", "trimmed"] = "mean"
     liars_assumed: float = Field(0.0, ge=0, lt=0.5)
 
 
-class Central(Pooled):
+class Central(Common):
     noise: Literal["paper", "local", "secagg", "central", "none"] | None = None
+    aggregation: Literal["mean", "median", "trimmed"] = "mean"
+    liars_assumed: float = Field(0.0, ge=0, lt=0.5)
     participation: float = Field(1.0, gt=0, le=1)
     rotation: bool = False
 
 
-class Hybrid(Common):
+class Hybrid(Single):
     weighting: Literal["agents", "components"] = "agents"
 
 
-def build(structure, o, s: Setting) -> Method:
-    """`o` are the options of one of the classes above; what a class lacks takes its default."""
-    get = lambda name, default: getattr(o, name, default)  # noqa: E731
+class Choices(NamedTuple):
+    """All options together: what a structure does not offer takes its default."""
+
+    mode: str
+    epsilon: float
+    rounds: int | None
+    gap: str | float | None
+    noise: str | None
+    radius: str | None
+    aggregation: str = "mean"
+    liars_assumed: float = 0.0
+    participation: float = 1.0
+    rotation: bool = False
+    weighting: str = "agents"
+
+
+def build(structure: str, options: Options, s: Setting) -> Method:
+    o = Choices(**options.model_dump())
     team = 1 if structure == "alone" else s.agents
-    reporters = max(1, ceil(get("participation", 1.0) * team - 1e-9))
-    rotate = get("rotation", False) and reporters < team
+    reporters = max(1, ceil(o.participation * team - 1e-9))
     noise = "none" if o.epsilon == inf else o.noise or ("paper" if o.mode == "paper" else "local")
     form = o.radius or ("printed" if o.mode == "paper" else "chernoff")
-    aggregation, liars, weighting = get("aggregation", "mean"), get("liars_assumed", 0.0), get("weighting", "agents")
-    check(noise, form, aggregation, liars, rotate, reporters < team, o)
-
-    averaged, cycle = (team, ceil(team / reporters)) if rotate else (reporters, 1)
-    price = {"none": inf, "paper": averaged * o.epsilon, "central": inf}.get(noise, o.epsilon)
-    gap = s.gap if o.gap == "true" else o.gap or min(0.5, sqrt(s.arms * log(s.arms * s.horizon) / (team * s.horizon)))
-    if o.rounds is not None and o.rounds < cycle:
-        raise UsageError(f"rounds must be a whole number >= {cycle} (one turn of all agents), got {o.rounds}")
-    reach = s.high - s.low if s.high - s.low < inf else 1.0
-    scale = {"none": 0.0, "central": reach / o.epsilon}.get(noise, reach / price)
-    p = Params(
-        s.agents, s.arms, s.horizon, averaged, cycle,
-        0.5 if o.rounds is None else gap ** (1.0 / (o.rounds - cycle + 1)), o.rounds or 0, price, scale,
-        int(noise in ("paper", "local")), team, {"printed": PRINTED, "subexp": SUBEXP, "chernoff": CHERNOFF}[form],
-        reach, 2.0 * s.proxy,
-        {"mean": 1.0, "median": sqrt(pi / 2.0), "trimmed": 1.0 / (1.0 - 2.0 * liars)}[aggregation],
-        NormalDist().inv_cdf(0.5 / (1.0 - liars)), {"mean": 0.0, "median": 0.5, "trimmed": liars}[aggregation],
-        2**62 // (2 * UNIT * s.agents),
-    )
-    server, weights = SERVER, ()
-    if weighting == "components":
-        sizes = s.components or (s.agents,)
-        weights = tuple(1.0 / (len(sizes) * size) for size in sizes for _ in range(size))
-        server = FILING._replace(weigh=weigh_components)
-    elif rotate or aggregation != "mean":
+    check(o, noise, form, reporters < team)
+    rotate = o.rotation and reporters < team
+    p = make_params(o, s, noise, form, team, reporters, rotate)
+    server, weights = SERVER, tuple[float, ...]()
+    if o.weighting == "components":
+        server, weights = FILING._replace(weigh=weigh_components), equal_components(s)
+    elif rotate or o.aggregation != "mean":
         server = FILING._replace(weigh=weigh_memory if rotate else weigh_robust)
     elif noise == "central":
         server = TRUSTED
     return Method(
-        CLIENT._replace(mechanism="shares" if noise == "secagg" else "laplace"), p, claim(noise, o.epsilon, averaged, s), server,
-        structure, reporters, rotate, server is SERVER and reporters == team == s.agents, weights,
-        tuple(warnings(noise, form, p, s, aggregation, weighting, rotate, reporters < team)),
+        CLIENT._replace(mechanism="shares" if noise == "secagg" else "laplace"), p, claim(noise, o.epsilon, p.averaged, s),
+        server=server, structure=structure, reporters=reporters, rotate=rotate, weights=weights,
+        folds=server is SERVER and reporters == team == s.agents,
+        warnings=tuple(warnings(o, noise, form, p, s, reporters < team)),
     )
 
 
-def check(noise, form, aggregation, liars, rotate, partial, o):
+def make_params(o: Choices, s: Setting, noise: str, form: str, team: int, reporters: int, rotate: bool) -> Params:
+    averaged, cycle = (team, ceil(team / reporters)) if rotate else (reporters, 1)
+    if o.rounds is not None and o.rounds < cycle:
+        raise UsageError(f"rounds must be a whole number >= {cycle} (one turn of all agents), got {o.rounds}")
+    guess = min(0.5, sqrt(s.arms * log(s.arms * s.horizon) / (team * s.horizon)))
+    gap = s.gap if o.gap == "true" else float(o.gap or guess)
+    reach = s.high - s.low if s.high - s.low < inf else 1.0
+    price = {"none": inf, "paper": averaged * o.epsilon, "central": inf}.get(noise, o.epsilon)
+    return Params(
+        agents=s.agents, arms=s.arms, horizon=s.horizon, averaged=averaged, cycle=cycle,
+        shrink=0.5 if o.rounds is None else gap ** (1.0 / (o.rounds - cycle + 1)), limit=o.rounds or 0,
+        price=price, noise=reach / o.epsilon if noise == "central" else 0.0 if noise == "none" else reach / price,
+        alone=int(noise in ("paper", "local")), holders=team,
+        form={"printed": PRINTED, "subexp": SUBEXP, "chernoff": CHERNOFF}[form], reach=reach, width=2.0 * s.proxy,
+        inflate={"mean": 1.0, "median": sqrt(pi / 2.0), "trimmed": 1.0 / (1.0 - 2.0 * o.liars_assumed)}[o.aggregation],
+        shift=NormalDist().inv_cdf(0.5 / (1.0 - o.liars_assumed)),
+        trim={"mean": 0.0, "median": 0.5, "trimmed": o.liars_assumed}[o.aggregation],
+        samples_most=2**62 // (2 * UNIT * s.agents),
+    )
+
+
+def equal_components(s: Setting) -> tuple[float, ...]:
+    sizes = s.components or (s.agents,)
+    return tuple(1.0 / (len(sizes) * size) for size in sizes for _ in range(size))
+
+
+def check(o: Choices, noise: str, form: str, partial: bool) -> None:
     """Combinations that have no meaning."""
     if noise in ("secagg", "central"):
         if form == "printed":
             raise UsageError(f"radius must be subexp or chernoff with noise = {noise!r}, got 'printed'")
         if partial:
             raise UsageError(f"participation must be 1 with noise = {noise!r}, got {o.participation}")
-        if aggregation != "mean":
-            raise UsageError(f"aggregation must be mean with noise = {noise!r} (nobody sees single reports), got {aggregation!r}")
-    if aggregation == "mean" and liars > 0:
-        raise UsageError(f"liars_assumed must be 0 with aggregation = 'mean' (one liar moves a mean anywhere), got {liars}")
-    if aggregation == "trimmed" and liars == 0:
+        if o.aggregation != "mean":
+            hidden = "nobody sees single reports"
+            raise UsageError(f"aggregation must be mean with noise = {noise!r} ({hidden}), got {o.aggregation!r}")
+    if o.aggregation == "mean" and o.liars_assumed > 0:
+        why = "one liar moves a mean anywhere"
+        raise UsageError(f"liars_assumed must be 0 with aggregation = 'mean' ({why}), got {o.liars_assumed}")
+    if o.aggregation == "trimmed" and o.liars_assumed == 0:
         raise UsageError("liars_assumed must be a number > 0 and < 0.5 with aggregation = 'trimmed', got 0")
-    if aggregation != "mean" and partial:
-        raise UsageError(f"participation must be 1 with aggregation = {aggregation!r}, got {o.participation}")
+    if o.aggregation != "mean" and partial:
+        raise UsageError(f"participation must be 1 with aggregation = {o.aggregation!r}, got {o.participation}")
     if o.gap is not None and o.rounds is None:
         raise UsageError(f"gap is used only together with rounds, got gap = {o.gap!r} without rounds")
 
 
-def claim(noise, epsilon, averaged, s: Setting) -> Claim:
+def claim(noise: str, epsilon: float, averaged: int, s: Setting) -> Claim:
     """What is said about privacy, in words for someone who has to sign."""
     everyone = "anyone who sees every message, count, arm and time of all agents"
     void = "" if s.high - s.low < inf else "noise level, not a guarantee: rewards are not bounded"
     if noise == "none":
         return Claim(inf, everyone, "no noise is added")
     if noise == "paper":
-        scale, caught = 1.0 / (averaged * epsilon), 100.0 * -np.expm1(-0.5 * averaged * epsilon)
-        note = (
-            f"as printed, the noise is divided by the number of reporting agents: each reward loses {averaged} x {epsilon:g} = "
-            f"{averaged * epsilon:g}, not {epsilon:g}. The noise on a sum of 0/1 rewards has scale {scale:.3g}, so whoever sees a "
-            f"message reads the exact sum by rounding with probability {caught:.4g} %. More agents make it weaker, and secure "
-            "aggregation does not restore the stated value"
-        )
-        return Claim(epsilon, everyone, note, void=void)
+        return Claim(epsilon, everyone, printed_note(epsilon, averaged), void=void)
     if noise == "secagg":
-        note = "holds only if reports are added up by secure aggregation; a single report is protected by a share of the noise only"
-        return Claim(epsilon, "anyone who sees the sum of all reports, every arm and time, but no single report", note, void=void)
+        seen = "anyone who sees the sum of all reports, every arm and time, but no single report"
+        note = "holds only if secure aggregation adds the reports up; a single report carries a share of the noise only"
+        return Claim(epsilon, seen, note, void=void)
     if noise == "central":
+        seen = "anyone but the server, who sees its decisions, every arm and time, but no report"
         note = "the server is trusted: it receives raw sums and adds the noise"
-        return Claim(epsilon, "anyone but the server, who sees its decisions, every arm and time, but no report", note,
-                     booked_by="server", void=void)
+        return Claim(epsilon, seen, note, booked_by="server", void=void)
     return Claim(epsilon, everyone, "each reward enters one noised sum, once", void=void)
 
 
-def warnings(noise, form, p, s: Setting, aggregation, weighting, rotate, partial):
-    if partial and not rotate and not s.homogeneous:
+def printed_note(epsilon: float, averaged: int) -> str:
+    loss, read = averaged * epsilon, 100.0 * -np.expm1(-0.5 * averaged * epsilon)
+    return (
+        f"as printed, the noise is divided by the number of reporting agents: each reward loses {averaged} x {epsilon:g} = "
+        f"{loss:g}, not {epsilon:g}. The noise on a sum of 0/1 rewards has scale {1.0 / loss:.3g}, so whoever sees a message reads "
+        f"the exact sum by rounding with probability {read:.4g} %. More agents make it weaker, and secure aggregation does not "
+        "restore the stated value"
+    )
+
+
+def warnings(o: Choices, noise: str, form: str, p: Params, s: Setting, partial: bool) -> Iterator[str]:
+    if partial and not o.rotation and not s.homogeneous:
         yield (
             "participation < 1 is sound for homogeneous rewards only: the mean of those drawn differs from the mean of all by "
             "an amount the radius does not cover; set rotation = true"
         )
-    if weighting == "components":
+    if o.weighting == "components":
         yield "weighting = 'components' is for comparison only: no radius is valid for unequal weights"
     if form == "printed" and noise == "paper" and log(8.0 * s.arms * s.horizon) >= p.averaged:
-        yield f"the printed radius needs ln(8 K r^2 T) < N = {p.averaged} to be a valid bound; radius = 'chernoff' always is one"
-    if aggregation != "mean" and not s.homogeneous:
-        yield f"aggregation = {aggregation!r} estimates the middle of the agents' means, which differs from their mean"
+        valid = "radius = 'chernoff' always is one"
+        yield f"the printed radius needs ln(8 K r^2 T) < N = {p.averaged} to be a valid bound; {valid}"
+    if o.aggregation != "mean" and not s.homogeneous:
+        yield f"aggregation = {o.aggregation!r} estimates the middle of the agents' means, which differs from their mean"
     if s.high - s.low == inf:
         yield "rewards are unbounded: no finite noise is a guarantee; give problem.clip = [low, high]"
 
 
-def entry(name, structure, summary, options, *examples):
-    return Entry(name, summary, options, lambda o, s: build(structure, o, s), ({}, {"mode": "paper"}, {"epsilon": inf}, *examples))
+def entry(name: str, structure: str, summary: str, options: type[Options], *examples: dict) -> Entry:
+    every = ({}, {"mode": "paper"}, {"epsilon": inf}, *examples)
+    return Entry(name, summary, options, lambda o, s: build(structure, o, s), every)
 
 
 ENTRIES = (
@@ -523,5 +560,5 @@ ENTRIES = (
           {"aggregation": "trimmed", "liars_assumed": 0.2}),
     entry("ddp-mab", "synchronise", "the same without a server: all reports reach all agents", Pooled, {"rounds": 4}),
     entry("hdp-mab", "hybrid", "components collect at sinks, sinks report to a server", Hybrid, {"weighting": "components"}),
-    entry("single-mab", "alone", "every agent alone, for comparison", Common),
+    entry("single-mab", "alone", "every agent alone, for comparison", Single),
 )

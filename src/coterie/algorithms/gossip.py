@@ -1,8 +1,8 @@
 """Gossip on a graph (Zhu et al. 2021): Gossip_UCB and the private Fed_UCB.
 
-Every agent sees rewards with a bias of its own; the best arm is that of the mean over all agents. Counts travel over every edge in
-every round, and an agent that lags behind on an arm catches up. Estimates travel over one drawn edge a round: both ends take
-the average. Each agent adds what is new in its own running mean, so the sum of all estimates is the sum of all means, at
+Every agent sees rewards with a bias of its own; the best arm is that of the mean over all agents. Counts travel over every
+edge in every round, and an agent that lags behind on an arm catches up. Estimates travel over one drawn edge a round: both ends
+take the average. Each agent adds what is new in its own running mean, so the sum of all estimates is the sum of all means, at
 every round. Estimates are integers in units of 2^-32, so that this is an equality and not an approximation.
 
 What enters the estimates is a released running mean. The mechanisms differ in how it is released:
@@ -432,29 +432,50 @@ class FedOptions(GossipOptions):
 ROUNDS_MOST_FOR_ROOT = 50_000  # its cost grows with the square of the pulls
 
 
-def build(o, s: Setting) -> Method:
-    paper, epsilon = getattr(o, "mode", "private") == "paper", getattr(o, "epsilon", inf)
-    mechanism = "plain" if epsilon == inf else o.mechanism or ("tree" if paper else "blocks")
+class Choices(NamedTuple):
+    """All options together: Gossip_UCB takes the defaults of what it does not offer."""
+
+    radius: str | None
+    factor: float
+    catch_up: bool
+    edges: int
+    active: float
+    isolated: bool
+    mode: str = "private"
+    epsilon: float = inf
+    delta: float = 1e-6
+    mechanism: str | None = None
+
+
+def build(options: Options, s: Setting) -> Method:
+    o = Choices(**options.model_dump())
+    paper = o.mode == "paper"
+    mechanism = "plain" if o.epsilon == inf else o.mechanism or ("tree" if paper else "blocks")
     check(mechanism, paper, s)
-    reach, agents, pulls_most = s.high - s.low if s.high - s.low < inf else 1.0, 1 if o.isolated else s.agents, s.horizon + 1
-    levels = pulls_most.bit_length()
-    charged = max(1, ceil(log2(s.horizon))) if paper else levels
-    radius = o.radius or ("paper" if paper else "tuned")
-    p = Params(
-        agents, s.arms, capacity(s.arms), agents if o.catch_up and not o.isolated else 2**62, log(s.horizon), epsilon,
-        {"plain": inf, "tree": epsilon / charged, "root": mu_of(epsilon, getattr(o, "delta", 0.5))}.get(mechanism, epsilon),
-        levels if mechanism == "tree" else 1, {"digits": float(digits_height(pulls_most)), "root": root_norm(pulls_most)}.get(mechanism, 1.0),
-        pulls_most, 1.0 if paper else 2.0, int(radius == "tuned"), int(radius == "paper" and epsilon < inf), o.factor * o.factor,
-        reach, s.proxy * s.proxy,
-    )
+    radius, alone = o.radius or ("paper" if paper else "tuned"), o.isolated or s.agents == 1
     rule = {"plain": GOSSIP, "blocks": BLOCKS, "tree": PRINTED if paper else TREE, "digits": DIGITS, "root": ROOT}[mechanism]
     if o.isolated:
         rule = rule._replace(name=f"{rule.name}_alone", speak=contract.speak, hear=contract.hear)
-    weights = [s.agents * w for w in s.weights] if s.weights else [1.0] * s.agents
+    weights = [s.agents * weight for weight in s.weights] or [1.0] * s.agents
     return Method(
-        rule, p, claim(mechanism, paper, epsilon, o, s), known={"weight": weights}, life=1,
-        meetings=0 if o.isolated or s.agents == 1 else o.edges, active=o.active,
-        bound=None if o.isolated or radius != "paper" or s.agents == 1 else bound(s.agents, s.horizon, epsilon),
+        rule, make_params(o, s, mechanism, paper, radius), claim(mechanism, paper, o, s), known={"weight": weights}, life=1,
+        meetings=0 if alone else o.edges, active=o.active,
+        bound=bound(s.agents, s.horizon, o.epsilon) if radius == "paper" and not alone else None,
+    )
+
+
+def make_params(o: Choices, s: Setting, mechanism: str, paper: bool, radius: str) -> Params:
+    agents, pulls_most = 1 if o.isolated else s.agents, s.horizon + 1
+    levels = pulls_most.bit_length()
+    charged = max(1, ceil(log2(s.horizon))) if paper else levels
+    prices = {"plain": inf, "tree": o.epsilon / charged, "root": mu_of(o.epsilon, o.delta) if mechanism == "root" else 0.0}
+    norms = {"digits": float(digits_height(pulls_most)), "root": root_norm(pulls_most) if mechanism == "root" else 0.0}
+    return Params(
+        agents=agents, arms=s.arms, slots=capacity(s.arms), lag=agents if o.catch_up and not o.isolated else 2**62,
+        log_horizon=log(s.horizon), epsilon=o.epsilon, price=prices.get(mechanism, o.epsilon),
+        levels=levels if mechanism == "tree" else 1, norm=norms.get(mechanism, 1.0), pulls_most=pulls_most,
+        least=1.0 if paper else 2.0, tuned=int(radius == "tuned"), blurred=int(radius == "paper" and o.epsilon < inf),
+        factor=o.factor * o.factor, reach=s.high - s.low if s.high - s.low < inf else 1.0, proxy=s.proxy * s.proxy,
     )
 
 
@@ -465,27 +486,29 @@ def bound(agents, horizon, epsilon):
     return lambda gaps, lambda_2: fed_ucb_bound(gaps, agents, horizon, lambda_2, epsilon)
 
 
-def check(mechanism, paper, s: Setting):
+def check(mechanism: str, paper: bool, s: Setting) -> None:
     if paper and mechanism in ("digits", "root"):
         raise UsageError(f"mechanism must be tree or blocks in mode = 'paper', got {mechanism!r}")
     if mechanism == "root" and s.horizon > ROUNDS_MOST_FOR_ROOT:
         raise UsageError(f"horizon must be <= {ROUNDS_MOST_FOR_ROOT} with mechanism = 'root', got {s.horizon}")
 
 
-def claim(mechanism, paper, epsilon, o, s: Setting) -> Claim:
+def claim(mechanism: str, paper: bool, o: Choices, s: Setting) -> Claim:
     everyone = "anyone who sees every message, count, arm and time, and may control all other agents"
     if mechanism == "plain":
         return Claim(inf, everyone, "no noise is added")
-    void = "" if s.high - s.low < inf else "noise level, not a guarantee: rewards are not bounded"
-    if paper and mechanism == "tree":
-        return Claim(epsilon, everyone, void="; ".join(filter(None, ["not private: first reward of each arm is sent without noise", void])))
+    first = "not private: first reward of each arm is sent without noise" if paper and mechanism == "tree" else ""
+    unbounded = "" if s.high - s.low < inf else "noise level, not a guarantee: rewards are not bounded"
     notes = {
         "blocks": "each reward enters one noised block, once",
         "tree": "each reward enters one noised interval of each level of the tree; their losses add up to the stated one",
         "digits": "all running sums of an arm are one stream with correlated noise, paid for once",
         "root": "all running sums of an arm are one stream with correlated normal noise, paid for once",
     }
-    return Claim(epsilon, everyone, notes[mechanism], o.delta if mechanism == "root" else 0.0, void=void)
+    return Claim(
+        o.epsilon, everyone, "" if first else notes[mechanism], o.delta if mechanism == "root" else 0.0,
+        void="; ".join(filter(None, [first, unbounded])),
+    )
 
 
 ENTRIES = (

@@ -11,7 +11,8 @@ def summary_table(document: dict[str, Any]) -> Table:
     """One line for each row: regret, what was found, what was said, and what privacy was claimed and is accounted."""
     first = document["rows"][0]
     about = f"{first['agents']} agents, {first['arms']} arms, {first['horizon']:,} rounds, {first['replications']} replications"
-    table = Table(title=document["study"]["title"], caption=f"{about}; epsilon: {first['privacy']['unit']}", header_style="bold")
+    caption = f"{about}; epsilon: {first['privacy']['unit']}"
+    table = Table(title=document["study"]["title"], caption=caption, header_style="bold")
     for heading in ("", "regret per agent", "best arm", "rounds", "messages", "bytes", "cost", "claimed ε", "true ε"):
         table.add_column(heading, justify="left" if not heading else "right", no_wrap=bool(heading))
     for row in document["rows"]:

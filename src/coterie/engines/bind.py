@@ -59,7 +59,7 @@ def _specialise(engine: ModuleType, hooks: dict, roles: dict, problem: ModuleTyp
     lines = [f'"""Generated from {engine.__name__} for {roles[""].name}."""']
     lines += [f"from {hook.__module__} import {hook.__name__} as {name}" for name, hook in hooks.items()]
     lines += [f"from {problem.__name__} import draw, lay_out, regret, regret_until"]
-    lines += [f"{name} = {value}" for name, value in ({name: False for name in FLAGS} | dict(flags)).items()]
+    lines += [f"{name} = {value}" for name, value in (dict.fromkeys(FLAGS, False) | dict(flags)).items()]
     for prefix, role in roles.items():
         lines += [f"{prefix.upper()}{name.upper()}S = {getattr(role, name) is not None}" for name in SWITCHES]
     for module in (turn, engine):

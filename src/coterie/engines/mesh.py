@@ -5,8 +5,8 @@ releases; the drawn edges meet on their cards; then everyone speaks. The wire is
 `origin[l]` places after the present round's.
 
 Cards are made before the turn and used after it, so a meeting rests on the state at the end of the last round, as the
-decisions do, and commutes with what the round itself adds. A meeting is atomic: both ends move or none does, unless a study asks
-to see what one-way losses do.
+decisions do, and commutes with what the round itself adds. A meeting is atomic: both ends move or none does, unless a study
+asks to see what one-way losses do.
 
 The graph may change with time: every `period` rounds the next of its phases holds. Agents may go away and come back.
 """
@@ -30,8 +30,8 @@ def run(p, seed, first, start, horizon, marks, worlds, links, weather, m):
 
 
 @node
-def live(p, key, start, horizon, marks, worlds, own_world, link, origin, edges, last_edge, period, meetings, active, loss, one_way,
-         away, secrets, opens, peers, ledgers, wire, said, cards, met, busy, totals, finals, curve, tally, plan, out):
+def live(p, key, start, horizon, marks, worlds, own_world, link, origin, edges, last_edge, period, meetings, active, loss,
+         one_way, away, secrets, opens, peers, ledgers, wire, said, cards, met, busy, totals, finals, curve, tally, plan, out):
     nodes, size, mark, last_word = len(totals), len(said), 0, -len(said)
     for t in range(start, horizon + 1):
         now = t * nodes % size

@@ -69,7 +69,7 @@ def _live(method, problem, worlds, team, server, start, key, horizon, delay):
 
 def rehearse_mesh(
     method: Method, problem: ModuleType, worlds: np.ndarray, agents: int, horizon: int, links: Links, *,
-    weather: Weather = Weather(), seed: int = 0, replication: int = 0,  # noqa: B008
+    weather: Weather = Weather(), seed: int = 0, replication: int = 0,
 ) -> Rehearsal:
     key, shuffle, worlds = fold(seed, replication), random.Random(1).shuffle, worlds.view(np.recarray)
     nodes = [_agent(method.node, method.p, key, i) for i in range(agents)]

@@ -181,7 +181,7 @@ def simulate_mesh(
     marks: np.ndarray,
     links: Links,
     *,
-    weather: Weather = Weather(),  # noqa: B008
+    weather: Weather = Weather(),
     seed: int = 0,
     first: int = 0,
     replications: int = 1,

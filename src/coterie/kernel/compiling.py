@@ -7,10 +7,12 @@
 No exception paths and no calls inside a loop: both keep the compiler from using vectors. No fast-math: bytes must agree.
 """
 
+from typing import Any
+
 from numba import njit
 from numba.extending import register_jitable as node
 
-OPTIONS = {"error_model": "numpy", "forceinline": True}
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "forceinline": True}
 inline = njit(**OPTIONS)
 rare = njit(error_model="numpy")
 

@@ -1,4 +1,4 @@
-"""What may be said about privacy: the claim of a method beside what its ledger shows, with the unit and the adversary in words."""
+"""What may be said about privacy: the claim of a method beside what its ledger shows, with unit and adversary in words."""
 
 from math import inf
 from typing import Any, NamedTuple

@@ -1,16 +1,17 @@
 """Doors for streams: all prefix sums of an arm's rewards, with noise that is correlated over time, paid for once.
 
-An entry of a stream offers the exact sum of rewards 1..first of `last`. The noise of all entries of an arm together is L z for one
-vector z of independent numbers, where L R is the matrix of prefix sums. One reward moves R x by a column of R, so the scale of z follows
-from the norm of R's columns; the price covers the whole stream, however many of its sums are asked for. Choices may depend on
-earlier outputs: a shift of z by the column of a changed reward leaves earlier outputs as they were and makes up for it in all later
-ones.
+An entry of a stream offers the exact sum of rewards 1..first, of at most `last`. The noise of all entries of an arm together is
+L z for one vector z of independent numbers, where L R is the matrix of prefix sums. One reward moves R x by a column of R, so
+the scale of z follows from the norm of R's columns; the price covers the whole stream, however many of its sums are asked for.
+Choices may depend on earlier outputs: a shift of z by the column of a changed reward leaves earlier outputs as they were and
+makes up for it in all later ones. Proof: streams.md.
 
     digits  R: membership in the nodes of a ternary tree (each reward is in one node of each level, L1 norm = height);
             L: the digits -1, 0, 1 of a prefix. Nodes that overshoot contribute noise only. Laplace, price epsilon.
     root    R = L, the Toeplitz square root with coefficients r_0 = 1, r_j = r_{j-1} (2 j - 1) / (2 j). Normal, price mu.
 
-`p.norm` is the norm of R's columns, from `digits_height` or `root_norm`. Numbers z are functions of (arm, place), so nothing needs to be stored in a simulation. proof: streams.md
+`p.norm` is the norm of R's columns, from `digits_height` or `root_norm`. Numbers z are functions of (arm, place), so nothing
+needs to be stored in a simulation.
 """
 
 from math import inf, sqrt

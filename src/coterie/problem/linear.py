@@ -9,7 +9,9 @@ from coterie.kernel import node
 
 def quality(means: np.ndarray, weights: Sequence[float] | None = None) -> np.ndarray:
     """Of each arm: its mean over all agents, or the weighted one. Regret is counted against it, for every agent alike."""
-    return means.mean(axis=0) if weights is None else np.average(np.broadcast_to(means, (len(weights), means.shape[1])), 0, weights)
+    if weights is None:
+        return means.mean(axis=0)
+    return np.average(np.broadcast_to(means, (len(weights), means.shape[1])), axis=0, weights=weights)
 
 
 @node

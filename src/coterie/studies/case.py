@@ -9,7 +9,17 @@ import numpy as np
 from coterie import algorithms
 from coterie.contract import Method, Setting
 from coterie.engines.simulate import Links, Run, Weather, simulate_mesh, simulate_star
-from coterie.network import Graph, collect, disjoint, distances, from_edges, make, require_connected, second_eigenvalue, synchronise
+from coterie.network import (
+    Graph,
+    collect,
+    disjoint,
+    distances,
+    from_edges,
+    make,
+    require_connected,
+    second_eigenvalue,
+    synchronise,
+)
 from coterie.problem import bernoulli, diabetes, gaussian
 from coterie.problem.instances import TIE, grid, heterogeneous, middle, uniform
 from coterie.problem.linear import quality
@@ -101,7 +111,7 @@ def make_problem(study: Specification, rng: np.random.Generator) -> tuple[Module
     if about.dataset:
         means = diabetes.table(about.rule, about.split, about.file).means
     else:
-        means = np.array(about.means, float) if about.means is not None else drawn[about.instance](about.arms)
+        means = np.array(about.means, float) if about.means is not None else drawn[str(about.instance)](about.arms)
     if about.heterogeneity > 0:
         means = heterogeneous(means, about.agents, about.heterogeneity, rng)
     means = np.atleast_2d(means)
@@ -130,7 +140,7 @@ def make_graph(study: Specification, rng: np.random.Generator) -> Callable[[], G
         if about.edges is not None:
             return from_edges(agents, np.array(about.edges, np.int64).reshape(-1, 2))
         sizes = about.components or (agents,)
-        return disjoint([make(about.graph, size, rng, about.probability) for size in sizes])
+        return disjoint([make(str(about.graph), size, rng, about.probability) for size in sizes])
 
     return build
 
@@ -238,8 +248,8 @@ def reach(graphs: Sequence[Graph], life: int | None, default: int | str) -> Link
         delays.append(hops[receiver, sender])
         offset += len(sender)
     edges, last_edge = np.concatenate([graph.edges for graph in graphs]), np.cumsum([len(graph.edges) for graph in graphs])
-    both = (np.concatenate(parts).astype(np.int64) for parts in (senders, delays))
-    return Links(np.array(firsts), *both, edges, 0, last_edge)
+    sender, delay = (np.concatenate(parts).astype(np.int64) for parts in (senders, delays))
+    return Links(np.array(firsts), sender, delay, edges, last_edge=last_edge)
 
 
 STRUCTURES = {

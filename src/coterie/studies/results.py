@@ -52,7 +52,7 @@ def read_result(study: Specification, folder: Path) -> Result:
         summary = json.loads((folder / "summary.json").read_text())["rows"]
         frames = [pl.read_parquet(folder / f"{name}.parquet") for name in ("results", "replications")]
     except (OSError, ValueError, KeyError, pl.exceptions.PolarsError) as error:
-        raise StateError(f"{folder}: must hold the whole results of a run, got damaged ones ({type(error).__name__})") from error
+        raise StateError(f"{folder}: must hold the results of a run, got damaged ones ({type(error).__name__})") from error
     return Result(study, summary, *frames)
 
 
@@ -63,7 +63,8 @@ def make_result(study: Specification, batches: dict[Batch, Columns]) -> Result:
         joined = {name: np.concatenate([columns[name] for columns in mine]) for name in mine[0]}
         summary.append(summarise(study, row, joined))
         curves.append(long_form(study, index, joined["curves"]))
-        about = {"row": np.full(study.replications, index, np.int32), "replication": np.arange(study.replications, dtype=np.int32)}
+        numbers = np.arange(study.replications, dtype=np.int32)
+        about = {"row": np.full(study.replications, index, np.int32), "replication": numbers}
         single = {name: values for name, values in joined.items() if values.ndim == 1 and name != "seconds"}
         ends.append(pl.DataFrame(about | single))
     return Result(study, summary, pl.concat(curves), pl.concat(ends, how="diagonal"))

@@ -32,7 +32,7 @@ class Batch(NamedTuple):
         return f"{self.row:04d}-{self.first:07d}"
 
 
-Columns = dict[str, np.ndarray]  # "curves" is [replication, mark], "totals" and "found" [replication, agent], all else [replication]
+Columns = dict[str, np.ndarray]  # "curves" [replication, mark], "totals" and "found" [replication, agent], else [replication]
 AGENTS_SHOWN = 20  # of these the summary tells one by one how they fared
 
 
@@ -92,7 +92,8 @@ class _Cases:
     """One case for each row, where all replications share it."""
 
     def __init__(self, study: Specification):
-        self.study, self.shared, self.kept = study, not is_random(study), {}
+        self.study, self.shared = study, not is_random(study)
+        self.kept: dict[int, Case] = {}
 
     def get(self, batch: Batch) -> Case:
         if not self.shared:
@@ -109,7 +110,9 @@ def _run(study: Specification, cases: _Cases, batch: Batch) -> Columns:
     run = case.simulate(study.seed, batch.first, batch.replications)
     seconds = time.perf_counter() - began
     method, claim = case.method, case.method.claim
-    ledgers, role = (run.server_ledgers, method.server) if claim.booked_by == "server" else (run.ledgers, method.node)
+    ledgers, role = run.ledgers, method.node
+    if claim.booked_by == "server" and run.server_ledgers is not None and method.server is not None:
+        ledgers, role = run.server_ledgers, method.server
     traffic = case.traffic(run.tallies)
     return {
         "curves": run.curves,

@@ -255,9 +255,9 @@ class Settings(Table):
     seed: Annotated[int, Field(ge=0)] = 0
     checkpoints: Annotated[int, Field(ge=2, le=10_000)] = 100
     problem: Problem
-    network: Network = Field(default_factory=Network)
-    faults: Faults = Field(default_factory=Faults)
-    words: Words = Field(default_factory=Words)
+    network: Network = Network()
+    faults: Faults = Faults()
+    words: Words = Words()
 
     @model_validator(mode="after")
     def the_network_fits_the_agents(self) -> Self:
