@@ -525,9 +525,9 @@ def printed_note(epsilon: float, averaged: int) -> str:
     loss, read = averaged * epsilon, 100.0 * -np.expm1(-0.5 * averaged * epsilon)
     return (
         f"as printed, the noise is divided by the number of reporting agents: each reward loses {averaged} x {epsilon:g} = "
-        f"{loss:g}, not {epsilon:g}. The noise on a sum of 0/1 rewards has scale {1.0 / loss:.3g}, so whoever sees a message reads "
-        f"the exact sum by rounding with probability {read:.4g} %. More agents make it weaker, and secure aggregation does not "
-        "restore the stated value"
+        f"{loss:g}, not {epsilon:g}. The noise on a sum of 0/1 rewards has scale {1.0 / loss:.3g}, so whoever sees a message "
+        f"reads the exact sum by rounding with probability {read:.4g} %. More agents make it weaker, and secure aggregation "
+        "does not restore the stated value"
     )
 
 
@@ -549,7 +549,7 @@ def warnings(o: Choices, noise: str, form: str, p: Params, s: Setting, partial: 
 
 
 def entry(name: str, structure: str, summary: str, options: type[Options], *examples: dict) -> Entry:
-    every = ({}, {"mode": "paper"}, {"epsilon": inf}, *examples)
+    every: tuple[dict, ...] = ({}, {"mode": "paper"}, {"epsilon": inf}, *examples)
     return Entry(name, summary, options, lambda o, s: build(structure, o, s), every)
 
 

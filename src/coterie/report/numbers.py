@@ -3,6 +3,8 @@
 import math
 from collections.abc import Mapping, Sequence
 
+from coterie.report.words import plural_of
+
 GLUE = "\N{NO-BREAK SPACE}"  # keeps a number and its unit on one line
 
 
@@ -63,7 +65,7 @@ def times(ratio: float) -> str:
 
 
 def plural(count: float, noun: str) -> str:
-    return f"{number(count)}{GLUE}{noun}" + ("" if count == 1 else "s")
+    return f"{number(count)}{GLUE}{noun if count == 1 else plural_of(noun)}"
 
 
 def listed(items: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from coterie.report.numbers import listed
+from coterie.report.words import Words
 
 Row = Mapping[str, Any]  # one entry of `summary["rows"]`
 
@@ -23,8 +24,11 @@ def all_named(rows: Sequence[Row]) -> str:
     return listed([named(row) for row in rows])
 
 
-def emphasised(text: str, rows: Sequence[Row]) -> Markup:
-    """The text, escaped, with the names of rows in bold type instead of quotation marks."""
+def emphasised(text: str, rows: Sequence[Row], words: Words) -> Markup:
+    """The text, escaped and in the study's words, with the names of rows in bold type instead of quotation marks."""
     names = {named(row): row["label"] for row in rows}
     pieces = re.split(f"({'|'.join(map(re.escape, names))})", text)
-    return Markup("").join(Markup("<b>{}</b>").format(names[piece]) if piece in names else piece for piece in pieces)
+    return Markup("").join(
+        Markup("<b>{}</b>").format(names[piece]) if piece in names else words.in_place_of_ours(piece)
+        for piece in pieces
+    )

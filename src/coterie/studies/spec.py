@@ -195,7 +195,7 @@ class Network(Table):
     edges: tuple[tuple[Agent, Agent], ...] | None = None
     components: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None
     life: Annotated[int, Field(ge=0)] | Literal["half-diameter", "diameter"] = "half-diameter"
-    switch_every: Count | None = Field(None, description="rounds after which a random graph is drawn anew")
+    switch_every: Annotated[int, Field(ge=1, description="rounds after which a random graph is drawn anew")] | None = None
     link_cost: LinkCost = LinkCost()
 
     @model_validator(mode="before")
