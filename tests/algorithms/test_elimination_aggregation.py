@@ -23,9 +23,7 @@ BEST, WORST = 0, 4
 
 def build(agents=5, name="cdp-mab", components=(), **options):
     entry = find(name)
-    return entry.build(
-        entry.options(epsilon=inf, **options), Setting(agents, len(MEANS), 100_000, components=components)
-    )
+    return entry.build(entry.options(epsilon=inf, **options), Setting(agents, len(MEANS), 100_000, components=components))
 
 
 def start(method):
@@ -59,9 +57,7 @@ def survivors_of(method, lie, liars=1):
     return arms
 
 
-@pytest.mark.parametrize(
-    "weighting, score", [("agents", 0.25 * 0.8 + 0.75 * 0.4), ("components", 0.5 * 0.8 + 0.5 * 0.4)]
-)
+@pytest.mark.parametrize("weighting, score", [("agents", 0.25 * 0.8 + 0.75 * 0.4), ("components", 0.5 * 0.8 + 0.5 * 0.4)])
 def test_components_count_by_their_agents_or_as_printed_one_each(weighting, score):
     """One agent reports 0.8, a component of three 0.4."""
     server = start(build(4, "hdp-mab", components=(1, 3), weighting=weighting))

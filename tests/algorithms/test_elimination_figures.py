@@ -119,9 +119,7 @@ def test_figure_11_regret_is_practically_equal_in_all_cases():
 
 
 def test_figure_11_kept_links_cost_more_the_larger_the_components_and_least_in_stars():
-    maintain = {
-        case: result(f"li-song-11-{case}").summary[0]["extra"]["cost_maintain"] for case in ("1", "2", "3", "4", "5")
-    }
+    maintain = {case: result(f"li-song-11-{case}").summary[0]["extra"]["cost_maintain"] for case in ("1", "2", "3", "4", "5")}
     assert maintain["1"] < maintain["2"] < maintain["3"]
     assert min(maintain, key=maintain.get) == "5"
 
@@ -148,14 +146,10 @@ def test_figure_12_a_server_beats_components_and_components_beat_peers(rewards, 
 
 @pytest.mark.parametrize("structure", ["hybrid", "peers"])
 @pytest.mark.parametrize("graphs", ["random", "ring"])
-def test_figure_12_heterogeneous_rewards_enlarge_the_distance_to_a_server_and_leave_the_server_as_it_is(
-    graphs, structure
-):
+def test_figure_12_heterogeneous_rewards_enlarge_the_distance_to_a_server_and_leave_the_server_as_it_is(graphs, structure):
     equal, different = (extra_regret(rewards, graphs, structure) for rewards in ("homogeneous", "heterogeneous"))
     assert surely_less(equal, different)
-    centres = [
-        regrets(f"li-song-12-{rewards}-{graphs}-{structure}")[0].mean() for rewards in ("homogeneous", "heterogeneous")
-    ]
+    centres = [regrets(f"li-song-12-{rewards}-{graphs}-{structure}")[0].mean() for rewards in ("homogeneous", "heterogeneous")]
     assert centres[0] == pytest.approx(centres[1], rel=0.02)
 
 

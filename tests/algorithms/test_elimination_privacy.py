@@ -164,7 +164,7 @@ def test_the_shares_of_secure_aggregation_add_up_to_one_draw():
     said = about.run().summary[0]["privacy"]
     assert said == promised(whole, 0.5)
     assert said["adversary"] == "anyone who sees the sum of all reports, every arm and time, but no single report"
-    assert "only if reports are added up by secure aggregation" in said["note"]
+    assert "only if secure aggregation" in said["note"]
 
 
 def test_a_trusted_server_receives_exact_sums_adds_one_draw_to_the_total_and_books_it():
@@ -219,9 +219,7 @@ TABLE = {
 
 
 @pytest.mark.parametrize("options, claimed, accounted, private, adversary", TABLE.values(), ids=TABLE)
-def test_the_summary_says_what_is_claimed_what_is_true_and_against_whom(
-    options, claimed, accounted, private, adversary
-):
+def test_the_summary_says_what_is_claimed_what_is_true_and_against_whom(options, claimed, accounted, private, adversary):
     said = study(agents=50, **options).run().summary[0]["privacy"]
     assert said["claimed"] == (claimed and {"epsilon": claimed, "delta": 0.0})
     assert said["accounted"]["epsilon"] == accounted

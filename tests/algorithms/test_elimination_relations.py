@@ -37,9 +37,7 @@ def study(*algorithms, heterogeneity=0.0, components=None, graph="complete", hor
 
 
 def case(name, heterogeneity=0.0, components=None, graph="complete", horizon=HORIZON, **options):
-    about = study(
-        {"name": name, **options}, heterogeneity=heterogeneity, components=components, graph=graph, horizon=horizon
-    )
+    about = study({"name": name, **options}, heterogeneity=heterogeneity, components=components, graph=graph, horizon=horizon)
     return make_case(about.specification, about.specification.rows[0], 0)
 
 
@@ -239,9 +237,7 @@ def test_regret_is_exact_in_every_slot(heterogeneity):
     regret = gaps(about)[slots(about)].sum(axis=1).cumsum()
     np.testing.assert_allclose(simulate(about, marks=marks).curves[0], regret, rtol=1e-9, atol=1e-9)
     for horizon in (1, 9, 10, 777, 5001):
-        np.testing.assert_allclose(
-            simulate(about, horizon, marks=[horizon]).curves[0, -1], regret[horizon - 1], rtol=1e-9
-        )
+        np.testing.assert_allclose(simulate(about, horizon, marks=[horizon]).curves[0, -1], regret[horizon - 1], rtol=1e-9)
 
 
 @pytest.mark.parametrize("name, options", STRUCTURES, ids=str)

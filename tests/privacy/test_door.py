@@ -12,7 +12,7 @@ from coterie.contract import Algorithm, offer, out_record
 from coterie.engines import turn
 from coterie.engines.chance import Keyed
 from coterie.kernel import NOISE, UNIT, fold, one, rows, side, stream
-from coterie.privacy.door import NOISES, add_gauss, add_laplace, add_shares, book_all
+from coterie.privacy.door import NOISES, book_all
 from coterie.privacy.ledger import ledger_record
 
 
@@ -79,26 +79,13 @@ def noises(add, out, p, key, count):
     return drawn
 
 
+COMPILED = {mechanism: njit(error_model="numpy")(NOISES[mechanism]) for mechanism in PLAIN}
+
+
 def compiled_noises(mechanism, count, **about):
     out = rows(1, out_record(P), True)
     out[0] = offers(4, **about)
-    compiled = {"laplace": compiled_laplace, "shares": compiled_shares, "gauss": compiled_gauss}[mechanism]
-    return noises(compiled, out, P, fold(22, 0), count)
-
-
-@njit(error_model="numpy")
-def compiled_laplace(out, p, die, lasting):
-    add_laplace(out, p, die, lasting)
-
-
-@njit(error_model="numpy")
-def compiled_shares(out, p, die, lasting):
-    add_shares(out, p, die, lasting)
-
-
-@njit(error_model="numpy")
-def compiled_gauss(out, p, die, lasting):
-    add_gauss(out, p, die, lasting)
+    return noises(COMPILED[mechanism], out, P, fold(22, 0), count)
 
 
 @pytest.mark.parametrize("price", [0.5, 3000.0, 40_000.0, inf])

@@ -10,6 +10,7 @@ from coterie.report.labels import LINE, ROWS_MAX, in_lines, stacked, width_of, w
 from coterie.report.numbers import measured
 from coterie.report.rows import Row
 from coterie.report.svg import BOTTOM, HEIGHT, LEFT, TOP, WIDTH, add, colour, dash, path, picture, source
+from coterie.report.words import Words
 
 CHECKPOINTS_MAX = 300
 
@@ -46,16 +47,17 @@ def agent_share(row: Row) -> float:
     return row["regret_per_agent"]["mean"] / total if total else 1 / row["agents"]
 
 
-def regret_curves(rows: Sequence[Row], names: Sequence[str], view: View) -> str:
+def regret_curves(rows: Sequence[Row], names: Sequence[str], view: View, words: Words) -> str:
     """Mean regret over time with bands from the smallest to the largest replication; `names` are short labels."""
     lines = _names_in_lines(names)
     right = WIDTH - 16 - max(map(width_of, lines), default=0.0)
     across, up = _time_scale(rows, view, right), _regret_scale(rows, view)
-    svg = picture("curves", _described(rows, view))
+    whose = words.in_place_of_ours("total over agents" if view.unit == "total" else "per agent")
+    svg = picture("curves", _described(rows, view, whose))
     svg.attrib |= {"data-view": "-".join(view), "data-left": f"{across.start}", "data-right": f"{across.end}"}
     svg.attrib |= {"data-first": f"{across.low}", "data-last": f"{across.high}", "tabindex": "0"}
     scales = [" (log scale)" if scale == "log" else "" for scale in (view.time, view.regret)]
-    draw_axes(svg, across, up, "Round" + scales[0], f"Regret, {_whose(view)}{scales[1]}")
+    draw_axes(svg, across, up, "Round" + scales[0], f"Regret, {whose}{scales[1]}")
     add(svg, "line", class_="guide", y1=up.end, y2=up.start, visibility="hidden")
     groups = [_curve(svg, index, row, view, across, up) for index, row in enumerate(rows)]
     if lines:
@@ -72,14 +74,10 @@ def _names_in_lines(names: Sequence[str]) -> list[list[str]]:
     return lines if fits else [in_lines(name, 1) for name in names]
 
 
-def _whose(view: View) -> str:
-    return "total over agents" if view.unit == "total" else "per agent"
-
-
-def _described(rows: Sequence[Row], view: View) -> str:
+def _described(rows: Sequence[Row], view: View, whose: str) -> str:
     key = "regret" if view.unit == "total" else "regret_per_agent"
     ends = "; ".join(f"{row['label']}: {measured(row[key], row['replications'])}" for row in rows)
-    return f"Line chart of regret, {_whose(view)}, over the rounds. At the end: {ends}."
+    return f"Line chart of regret, {whose}, over the rounds. At the end: {ends}."
 
 
 def _values(row: Row, key: str, view: View) -> list[float]:

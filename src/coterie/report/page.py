@@ -14,16 +14,21 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from coterie.errors import StorageError
-from coterie.report import tables
+from coterie.report import agents, dataset, tables
 from coterie.report.curves import VIEWS, agent_share, first_view, regret_curves, thinned
-from coterie.report.findings import findings
+from coterie.report.findings import answers
 from coterie.report.labels import ROWS_MAX, short_labels
 from coterie.report.numbers import number
-from coterie.report.privacy import Verdict, verdict
-from coterie.report.question import methods, modes_text, question, regret_meaning
+from coterie.report.privacy import Verdict, verdict, with_notes
+from coterie.report.question import lead, methods, modes_text, regret_meaning, setting
+from coterie.report.regret import decisions_shown
 from coterie.report.rows import Row, emphasised
 from coterie.report.svg import colour, swatch
+from coterie.report.theory import promises
 from coterie.report.tradeoff import EPSILON, shape, tradeoff, tradeoff_axis
+from coterie.report.truth import agent_names, truth_of
+from coterie.report.truth import table as truth_table
+from coterie.report.words import Words
 
 HERE = Path(__file__).parent
 
@@ -31,29 +36,36 @@ HERE = Path(__file__).parent
 def render(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
     """The complete HTML text of the report page of one run."""
     study, rows = summary["study"], [{**row, "curve": thinned(row["curve"])} for row in summary["rows"]]
+    problem, words = study["problem"], Words(**study["words"])
     environment = Environment(
         loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters |= {"worded": words.in_place_of_ours, "emphasised": lambda text: emphasised(text, rows, words)}
     return environment.get_template("page.html.j2").render(
         style=_beside("page.css"),
         script=_beside("page.js"),
         title=study["title"],
-        question=question(study, rows),
-        regret_meaning=regret_meaning(study["problem"]),
-        words=study["words"],
-        procurement=study["problem"]["kind"] == "procurement",
+        lead=lead(study, rows),
+        notes=dataset.notes(problem),
+        regret_meaning=regret_meaning(problem),
+        own_words=words != Words(),
+        procurement=problem["kind"] == "procurement",
+        answers=answers(rows, agent_names(problem, rows[0]["agents"])),
+        setting=setting(study),
         methods=methods(rows),
         modes=modes_text(rows),
-        findings=findings(rows),
-        emphasised=lambda text: emphasised(text, rows),
         replicated=study["replications"] > 1,
+        decisions=number(decisions_shown(rows)),
         table=tables.table(rows),
+        broken=with_notes([row for row in rows if verdict(row) is Verdict.UNSUPPORTED]),
         protections=tables.protections(rows),
         further=tables.further_columns(rows),
+        promises=promises(rows),
         cards=tables.cards(rows),
         warnings=[(row["label"], warning) for row in rows for warning in row["warnings"]],
         provenance=_provenance(study, rows, manifest),
-        **_pictures(rows),
+        **_single_agents(problem, rows),
+        **_pictures(rows, words),
     )
 
 
@@ -70,15 +82,26 @@ def _beside(name: str) -> Markup:
     return Markup((HERE / name).read_text(encoding="utf-8"))
 
 
-def _pictures(rows: Sequence[Row]) -> dict[str, Any]:
+def _single_agents(problem: Mapping[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
+    """How each agent fared, and what is true for each."""
+    truth, names = truth_of(problem), agent_names(problem, rows[0]["agents"])
+    return {
+        "agents": names,
+        "truth": truth,
+        "truth_table": truth_table(truth, names),
+        "fates": agents.table(rows) if agents.differ(rows) else [],
+    }
+
+
+def _pictures(rows: Sequence[Row], words: Words) -> dict[str, Any]:
     names = short_labels([row["label"] for row in rows])
     present = {verdict(row) for row in rows}
     return {
-        "curves": [(view, Markup(regret_curves(rows, names, view))) for view in VIEWS],
+        "curves": [(view, Markup(regret_curves(rows, names, view, words))) for view in VIEWS],
         "first": first_view(rows),
         "swatches": [Markup(swatch(index)) for index in range(len(rows))],
         "values": [_values(index, row) for index, row in enumerate(rows)],
-        "tradeoff": Markup(tradeoff(rows, names)),
+        "tradeoff": Markup(tradeoff(rows, names, words)),
         "tradeoff_by_epsilon": tradeoff_axis(rows) is EPSILON,
         "labelled": len(rows) <= ROWS_MAX,
         "verdicts": [(kind, Markup(shape(kind))) for kind in Verdict if kind in present],

@@ -4,13 +4,13 @@ A row is called private only if its `private` flag says so.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 from enum import Enum
 from typing import Any
 
-from coterie.report.numbers import GLUE
-from coterie.report.rows import Row
+from coterie.report.numbers import GLUE, listed
+from coterie.report.rows import Row, all_named, named
 
 
 class Verdict(Enum):
@@ -107,3 +107,48 @@ def _protection(privacy: Mapping[str, Any]) -> str:
     if bound > 0.999:
         return f"an observer's guess may be right in more than 99.9{GLUE}% of cases, in practice no protection"
     return f"an observer's guess is right in at most {math.ceil(bound * 1000 - 1e-6) / 10:g}{GLUE}% of cases"
+
+
+# The findings
+
+
+def privacy_findings(rows: Sequence[Row]) -> list[str]:
+    """Every broken claim, and what the kept ones protect."""
+    claiming = list(filter(claims_privacy, rows))
+    above = [row for row in claiming if verdict(row) is Verdict.ABOVE]
+    unsupported = [row for row in claiming if verdict(row) is Verdict.UNSUPPORTED]
+    kept = [row for row in claiming if verdict(row) is Verdict.WITHIN]
+    if not claiming:
+        return ["No row claims any privacy."]
+    sentences = []
+    if unsupported:
+        sentences.append(f"The privacy claimed is not guaranteed in {listed(with_notes(unsupported))}.")
+    if above:
+        losses = [f"{named(row)} ({_claimed_and_accounted(row)})" for row in above]
+        sentences.append(f"More privacy is lost than claimed in {listed(losses)}.")
+    if kept:
+        sentences.append(f"{_kept(kept, rows)} What is protected is {listed(_units(kept))}; “Privacy in words” says from whom.")
+    return sentences
+
+
+def with_notes(rows: Sequence[Row]) -> list[str]:
+    """The names of rows, each group that shares a note with that note in brackets."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row["privacy"]["note"], []).append(row)
+    return [all_named(group) + (f" ({note})" if note else "") for note, group in groups.items()]
+
+
+def _claimed_and_accounted(row: Row) -> str:
+    claimed, accounted = (epsilon_text(row["privacy"][key]) for key in ("claimed", "accounted"))
+    return f"claimed epsilon{GLUE}{claimed}, accounted{GLUE}{accounted}"
+
+
+def _kept(kept: Sequence[Row], rows: Sequence[Row]) -> str:
+    others = len(kept) < sum(map(claims_privacy, rows))
+    whom = "every row that claims privacy" if not others else all_named(kept)
+    return f"The accounted loss is within the claim in {whom}."
+
+
+def _units(rows: Sequence[Row]) -> list[str]:
+    return list(dict.fromkeys(row["privacy"]["unit"] for row in rows))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from coterie.report.dataset import REWARD
 from coterie.report.numbers import GLUE, listed, number, percent, plural
 from coterie.report.rows import Row, all_named
 
@@ -69,53 +70,63 @@ def modes_text(rows: Sequence[Row]) -> str:
     return " ".join(sentences)
 
 
-def question(study: Mapping[str, Any], rows: Sequence[Row]) -> list[str]:
-    """The paragraphs that say what was asked: problem, network, faults and repetitions."""
-    problem, agent, arm = study["problem"], study["words"]["agent"], study["words"]["arm"]
-    return [
-        f"{_choosing(problem, rows[0], agent, arm)} {problem_text(problem, agent, arm)}",
-        f"{network_text(study['network'], agent)} {fault_text(study['faults'], agent)}".rstrip(),
-        repetition_text(study["replications"], study["seed"]),
-    ]
+def lead(study: Mapping[str, Any], rows: Sequence[Row]) -> str:
+    """Who chooses what how often, and how often all of it was repeated."""
+    problem = study["problem"]
+    chosen, repeated = _choosing(problem, rows[0]), repetition_text(study["replications"], study["seed"])
+    return f"{chosen} {problem_text(problem)} {repeated}"
 
 
-def _choosing(problem: Mapping[str, Any], row: Row, agent: str, arm: str) -> str:
-    agents, rounds = plural(row["agents"], agent), plural(row["horizon"], "round")
+def setting(study: Mapping[str, Any]) -> str:
+    """The network and what goes wrong in it."""
+    return f"{network_text(study['network'])} {fault_text(study['faults'])}".rstrip()
+
+
+def _choosing(problem: Mapping[str, Any], row: Row) -> str:
+    agents, rounds = plural(row["agents"], "agent"), plural(row["horizon"], "round")
     s = "s" if row["agents"] == 1 else ""
     if problem["kind"] == "procurement":
         return f"{agents} order{s} from {plural(row['arms'], 'producer')} in each of {rounds}."
-    return f"{agents} choose{s} one of {plural(row['arms'], arm)} in each of {rounds}."
+    return f"{agents} choose{s} one of {plural(row['arms'], 'arm')} in each of {rounds}."
 
 
-def problem_text(problem: Mapping[str, Any], agent: str, arm: str) -> str:
+def problem_text(problem: Mapping[str, Any]) -> str:
     if problem["kind"] == "procurement":
         return (
             f"What is bought must have an average quality of at least {problem['alpha']:g}; "
             "only costs and capacities are known beforehand."
         )
-    return f"{_reward_text(problem)}; the {arm}s' mean rewards {_means_text(problem, agent, arm)}."
+    return f"{_reward_text(problem)}; the arms' mean rewards {_means_text(problem)}."
 
 
 def _reward_text(problem: Mapping[str, Any]) -> str:
+    if problem.get("dataset"):
+        return f"A choice brings a reward of 1 if the patient is {REWARD}, else 0"
     if problem["kind"] == "bernoulli":
         return "Every choice brings a reward of 0 or 1"
     clip = problem["clip"]
     return "Every choice brings a reward with normal noise" + (f", cut to {clip[0]:g}..{clip[1]:g}" if clip else "")
 
 
-def _means_text(problem: Mapping[str, Any], agent: str, arm: str) -> str:
-    means, instance, spread = problem["means"], problem["instance"], problem["heterogeneity"]
+def _means_text(problem: Mapping[str, Any]) -> str:
+    instance, spread = problem["instance"], problem["heterogeneity"]
     text = f"are {INSTANCES[instance]}" if instance else "are given in the study"
     if problem.get("dataset"):
         text = f"come from the data set “{problem['dataset']}”, split “{problem['split']}”"
     if spread:
-        text += f"; {agent}s see different means (heterogeneity {spread:g})"
-    if spread or problem.get("dataset") or (means and isinstance(means[0], list)):
-        text += f"; each {arm} counts by its {'weighted ' if problem.get('weights') else ''}average over {agent}s"
+        text += f"; agents see different means (heterogeneity {spread:g})"
+    if agents_differ(problem):
+        text += f"; each arm counts by its {'weighted ' if problem.get('weights') else ''}average over agents"
     return text
 
 
-def network_text(network: Mapping[str, Any], agent: str) -> str:
+def agents_differ(problem: Mapping[str, Any]) -> bool:
+    """Do agents have means of their own?"""
+    means = problem["means"]
+    return bool(problem["heterogeneity"] or problem.get("dataset") or (means and isinstance(means[0], list)))
+
+
+def network_text(network: Mapping[str, Any]) -> str:
     links = GRAPHS[network["graph"]] if network["graph"] else f"they use {plural(len(network['edges']), 'given link')}"
     if network["probability"] is not None:
         links += f", each with probability {network['probability']:g}"
@@ -124,8 +135,8 @@ def network_text(network: Mapping[str, Any], agent: str) -> str:
     if network["components"]:
         links += f", inside {_groups(network['components'])}"
     price = network["link_cost"]
-    costs = f"{price['server']:g} for a link to a server and {price['peer']:g} for a link between {agent}s"
-    return f"Where {agent}s talk to each other, {links}. Communication cost counts {costs}."
+    costs = f"{price['server']:g} for a link to a server and {price['peer']:g} for a link between agents"
+    return f"Where agents talk to each other, {links}. Communication cost counts {costs}."
 
 
 def _groups(sizes: Sequence[int]) -> str:
@@ -134,18 +145,18 @@ def _groups(sizes: Sequence[int]) -> str:
     return f"groups of {listed([number(size) for size in sizes])}"
 
 
-def fault_text(faults: Mapping[str, Any], agent: str) -> str:
+def fault_text(faults: Mapping[str, Any]) -> str:
     """Only the faults that are switched on."""
     parts = []
     if faults.get("liars"):
-        parts.append(f"{percent(faults['liars'])} of the {agent}s lie (attack “{faults['attack']}”)")
+        parts.append(f"{percent(faults['liars'])} of the agents lie (attack “{faults['attack']}”)")
     if faults.get("contamination"):
         parts.append(f"a message is forged with probability {faults['contamination']:g}")
     if faults.get("loss"):
         meetings = "single directions of meetings" if faults["one_way"] else "meetings"
         parts.append(f"messages and {meetings} are lost with probability {faults['loss']:g}")
     if faults.get("churn"):
-        parts.append(f"{percent(faults['churn'])} of the {agent}s go away for a while")
+        parts.append(f"{percent(faults['churn'])} of the agents go away for a while")
     return f"Faults: {listed(parts)}." if parts else ""
 
 
@@ -160,4 +171,5 @@ def regret_meaning(problem: Mapping[str, Any]) -> str:
     """What regret is, in the terms of the problem at hand."""
     if problem["kind"] == "procurement":
         return "expected revenue given up against the best allowed order; a round that breaks the limit costs a penalty"
-    return "reward given up, in expectation, by not always choosing the best arm; 25 means as much as 25 full rewards"
+    best = "the arm that is best on average over all agents" if agents_differ(problem) else "the best arm"
+    return f"reward given up, in expectation, by not always choosing {best}; a regret of 2 means two rewards of 1 fewer"

@@ -6,7 +6,7 @@ read like part of the sentence. The page shows it in bold type instead.
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -14,6 +14,13 @@ from coterie.report.numbers import listed
 from coterie.report.words import Words
 
 Row = Mapping[str, Any]  # one entry of `summary["rows"]`
+
+
+class Finding(NamedTuple):
+    """A sentence about rows, or the opening of one with its cases."""
+
+    text: str
+    cases: tuple[str, ...] = ()
 
 
 def named(row: Row) -> str:

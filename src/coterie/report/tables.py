@@ -6,25 +6,28 @@ from typing import Any
 
 from coterie.report.numbers import data_size, decimals_of, number, percent
 from coterie.report.privacy import Verdict, claims_privacy, epsilon_text, privacy_text, verdict
+from coterie.report.regret import decisions_shown, per_decisions
 from coterie.report.rows import Row, all_named
+from coterie.report.theory import MEASUREMENTS
 
 
 def table(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """One entry for each row, all cells as text; numbers of a column share their decimals."""
-    letters, further = protections(rows), further_columns(rows)
+    letters, further, decisions = protections(rows), further_columns(rows), decisions_shown(rows)
     decimals = {key: decimals_of([row[key]["sem"] for row in rows]) for key in ("regret", "regret_per_agent")}
     return [
         {
             "index": index,
             "label": row["label"],
             "regret": [_cells(row[key], places, row["replications"]) for key, places in decimals.items()],
+            "per_decisions": number(per_decisions(row, decisions)),
             "best_arm": "-" if row["best_arm_rate"] is None else percent(row["best_arm_rate"]),
             "traffic": _traffic(row["communication"]),
             "claimed": epsilon_text(row["privacy"]["claimed"]),
             "accounted": epsilon_text(row["privacy"]["accounted"]),
             "verdict": verdict(row),
             "protection": letters[_protection(row)] if claims_privacy(row) else "-",
-            "further": [_measurement(row["extra"].get(column)) for column in further] if row["extra"] else [],
+            "further": [_measurement(row["extra"].get(column)) for column in further] if _has_further(row) else [],
         }
         for index, row in enumerate(rows)
     ]
@@ -51,8 +54,12 @@ def _protection(row: Row) -> tuple[str, str]:
 
 
 def further_columns(rows: Sequence[Row]) -> list[str]:
-    """The families' own measurements: delays, violations, ..."""
-    return list(dict.fromkeys(key for row in rows for key in row["extra"]))
+    """The families' own measurements: delays, violations, ...; what belongs to theory has a table of its own."""
+    return list(dict.fromkeys(key for row in rows for key in row["extra"] if key not in MEASUREMENTS))
+
+
+def _has_further(row: Row) -> bool:
+    return bool(row["extra"].keys() - set(MEASUREMENTS))
 
 
 def _measurement(value: float | None) -> str:
@@ -82,4 +89,6 @@ def cards(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _as_sentence(text: str) -> str:
-    return text and f"{text[0].upper()}{text[1:].removesuffix('.')}."
+    """Notes of several origins are joined by full stops; each begins with a capital."""
+    sentences = [f"{part[0].upper()}{part[1:]}" for part in text.removesuffix(".").split(". ") if part]
+    return ". ".join(sentences) + "." if sentences else ""

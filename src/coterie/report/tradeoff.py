@@ -11,6 +11,7 @@ from coterie.report.numbers import data_size, measured
 from coterie.report.privacy import Verdict, epsilon_of, epsilon_text, verdict
 from coterie.report.rows import Row
 from coterie.report.svg import BOTTOM, HEIGHT, LEFT, TOP, WIDTH, Point, add, colour, path, picture, source
+from coterie.report.words import Words
 
 LANE = 216  # holds a name of the largest width
 
@@ -40,7 +41,7 @@ def tradeoff_axis(rows: Sequence[Row]) -> Axis:
     return DATA if EPSILON.value(rows[0]) is None else EPSILON
 
 
-def tradeoff(rows: Sequence[Row], names: Sequence[str]) -> str:
+def tradeoff(rows: Sequence[Row], names: Sequence[str], words: Words) -> str:
     """One mark for each row: across by `tradeoff_axis`, up by regret per agent, area by bytes sent.
 
     Empty where there is nothing to trade: a single row, or rows that neither account for an epsilon nor communicate.
@@ -49,14 +50,16 @@ def tradeoff(rows: Sequence[Row], names: Sequence[str]) -> str:
     if len(rows) == 1 or all(axis.value(row) is None for row in rows):
         return ""
     across, up = _across_scale(rows, axis), _up_scale(rows)
-    svg = picture("tradeoff", f"Scatter chart of regret per agent: {'; '.join(map(_mark_text, rows))}.")
+    per_agent = words.in_place_of_ours("per agent")
+    marks = [_mark_text(row, per_agent) for row in rows]
+    svg = picture("tradeoff", f"Scatter chart of regret {per_agent}: {'; '.join(marks)}.")
     log_note = " (log scale)" if up.logarithmic else ""
-    draw_axes(svg, across, up, axis.title, f"Regret per agent{log_note}, lines ± 2 standard errors")
+    draw_axes(svg, across, up, axis.title, f"Regret {per_agent}{log_note}, lines ± 2 standard errors")
     centres, radii = _centres(svg, rows, axis, across, up), _radii(rows)
     claims = _claims(svg, rows, centres, across) if axis is EPSILON else []
     leaders = add(svg, "g")
     for index in sorted(range(len(rows)), key=lambda index: -radii[index]):
-        _mark(svg, index, rows[index], centres[index], radii[index], up)
+        _mark(svg, index, rows[index], centres[index], radii[index], up, marks[index])
     if len(rows) <= ROWS_MAX:
         lines = [_name_and_size(name, row) for name, row in zip(names, rows, strict=True)]
         beside_lane = (across.end, TOP, across.end + 20, HEIGHT - BOTTOM)
@@ -64,10 +67,10 @@ def tradeoff(rows: Sequence[Row], names: Sequence[str]) -> str:
     return source(svg)
 
 
-def _mark_text(row: Row) -> str:
+def _mark_text(row: Row, per_agent: str) -> str:
     regret = measured(row["regret_per_agent"], row["replications"])
     accounted, sent = epsilon_text(row["privacy"]["accounted"]), data_size(row["communication"]["bytes"])
-    return f"{row['label']}: regret {regret} per agent, accounted epsilon {accounted}, {sent} sent"
+    return f"{row['label']}: regret {regret} {per_agent}, accounted epsilon {accounted}, {sent} sent"
 
 
 def _across_scale(rows: Sequence[Row], axis: Axis) -> Scale:
@@ -118,10 +121,10 @@ def _radii(rows: Sequence[Row]) -> list[float]:
     return [round(max(4.5, 18 * math.sqrt(size / max(sizes))), 1) for size in sizes]
 
 
-def _mark(svg: Element, index: int, row: Row, centre: Point, radius: float, up: Scale) -> None:
+def _mark(svg: Element, index: int, row: Row, centre: Point, radius: float, up: Scale, text: str) -> None:
     x, y = centre
     group = add(svg, "g", class_=f"mark {colour(index)} {verdict(row).key}")
-    add(group, "title", _mark_text(row))
+    add(group, "title", text)
     _shape(group, verdict(row), x, y, radius)
     low, high = (up.at(bound) for bound in _interval(row))
     add(group, "line", x1=x, x2=x, y1=low, y2=high, class_="error")
