@@ -8,7 +8,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import elimination
+from benchmarks import elimination, gossip
+from coterie.network import path
 
 
 def best_of(repeats, work):
@@ -56,6 +57,39 @@ def growth(console):
     console.print(f"a horizon 1,000 times as long costs {longer / base:.2f} x; ten times the agents {more / base:.2f} x")
 
 
+def per_agent_round(case, replications=1):
+    """CPU nanoseconds."""
+    return best_of(4, lambda: case.simulate(0, 0, replications)) / (case.agents * case.horizon * replications) * 1e9
+
+
+def compare_gossip(console):
+    agents, horizon, graph = 10, 200_000, path(10)
+    mu, edges = gossip.means(agents, 10), graph.edges
+    adjacency = np.zeros((agents, agents), bool)
+    adjacency[edges[:, 0], edges[:, 1]] = adjacency[edges[:, 1], edges[:, 0]] = True
+    marks = gossip.case("gossip-ucb", agents, horizon).marks
+    translated = best_of(4, lambda: gossip.direct(0, mu, graph.first, graph.neighbour, edges, horizon, marks))
+    looped = best_of(2, lambda: gossip.numpy_loop(0, mu, adjacency, edges, 2000))
+    tree = {"mechanism": "tree", "radius": "paper"}
+    rows = [
+        ("Gossip_UCB", per_agent_round(gossip.case("gossip-ucb", agents, horizon, radius="paper"))),
+        ("Gossip_UCB, ten times as long", per_agent_round(gossip.case("gossip-ucb", agents, 10 * horizon, radius="paper"))),
+        ("Fed_UCB, tree, paper's radius", per_agent_round(gossip.case("fed-ucb", agents, horizon, **tree))),
+        ("Fed_UCB, tree, tuned radius", per_agent_round(gossip.case("fed-ucb", agents, horizon, mechanism="tree"))),
+        ("Fed_UCB, blocks (the default)", per_agent_round(gossip.case("fed-ucb", agents, horizon))),
+        ("Fed_UCB as printed", per_agent_round(gossip.case("fed-ucb", agents, horizon, mode="paper"))),
+        ("Gossip_UCB, 1,000 agents on a ring", per_agent_round(gossip.case("gossip-ucb", 1000, 2000, "ring", radius="paper"))),
+        ("direct numba translation of Gossip_UCB", translated / (agents * horizon) * 1e9),
+        ("a researcher's numpy loop", looped / (agents * 2000) * 1e9),
+    ]
+    table = Table(title="Gossip, 10 agents on a path, 10 arms: CPU time of one agent-round")
+    for heading in ("", "nanoseconds", "of Gossip_UCB's"):
+        table.add_column(heading, justify="right" if heading else "left")
+    for name, nanoseconds in rows:
+        table.add_row(name, f"{nanoseconds:,.0f}", f"{nanoseconds / rows[0][1]:.2f} x")
+    console.print(table)
+
+
 def two_workers(console):
     case = elimination.case(50, 100, 10**6)
     case.simulate(0, 0, 1)
@@ -76,7 +110,7 @@ def two_workers(console):
 def main():
     console = Console()
     np.seterr(all="raise")
-    for benchmark in (compare_elimination, a_million_agents, growth, two_workers):
+    for benchmark in (compare_elimination, a_million_agents, growth, two_workers, compare_gossip):
         benchmark(console)
 
 

@@ -1,4 +1,4 @@
-"""What all tests share: one cache of compiled engines for all workers, and one test of fit.
+"""What all tests share: one cache of compiled engines for all workers, examples that are always the same, a test of fit.
 
 The cache lives on from run to run: engines are compiled only where their sources have changed.
 """
@@ -9,9 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from scipy.stats import chisquare
 
 os.environ.setdefault("COTERIE_CACHE", str(Path(tempfile.gettempdir()) / "coterie-tests"))
+settings.register_profile("coterie", deadline=None, derandomize=True)  # a first example may have to wait for the compiler
+settings.load_profile("coterie")
 
 LEVELS = np.concatenate([[1e-4, 1e-3], np.linspace(0.01, 0.99, 99), [1 - 1e-3, 1 - 1e-4]])
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy import float64, int64
 
-from coterie.kernel import capacity, one, record, rows
+from coterie.kernel import capacity, extend, one, record, rows
 
 
 def test_scalars_come_first_and_no_byte_is_padding():
@@ -14,6 +14,15 @@ def test_scalars_come_first_and_no_byte_is_padding():
     assert kind.names == ("count", "target", "total", "score")
     assert kind.itemsize == 8 * (1 + 1 + 3 + 10)
     assert [kind.fields[name][1] for name in kind.names] == [0, 8, 16, 40]
+
+
+def test_an_extended_record_is_the_one_with_all_fields():
+    plain = record(count=int64, total=(int64, (2, 3)))
+    assert extend(plain, target=float64, last=(int64, 4)) == record(
+        count=int64, target=float64, total=(int64, (2, 3)), last=(int64, 4)
+    )
+    with pytest.raises(ValueError, match="must have another name"):
+        extend(plain, size=int64)
 
 
 @pytest.mark.parametrize("name", ["size", "mean", "sum", "round", "data", "max"])

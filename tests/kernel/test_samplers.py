@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from numba import njit
-from scipy.stats import binom, binomtest, dlaplace, norm
+from scipy.stats import binom, binomtest, dlaplace, kstest, norm
 
-from coterie.kernel import NOISE, binomial, discrete_laplace, fold, laplace_share, rounded_normal, side, stream
+from coterie.kernel import NOISE, binomial, discrete_laplace, fold, laplace_share, normal, rounded_normal, side, stream
 from coterie.kernel.samplers import WIDE, wide_laplace
 
 DRAWS = 200_000
@@ -123,6 +123,14 @@ def test_one_share_has_its_part_of_the_variance_and_no_more():
     shares = many(laplace_share, fold(8, 0), DRAWS, (scale, holders))
     variance, kurtosis = 2 * scale**2 / holders, 3 + holders * 3
     assert within(shares.var(), variance, variance * np.sqrt((kurtosis - 1) / DRAWS))
+
+
+def test_normal_numbers_are_normal_and_new_in_every_draw():
+    """Kolmogorov-Smirnov and five and a half standard errors: false alarm below 1e-6."""
+    numbers = np.array([[normal(side(fold(11, 0), i), draw) for draw in (0, 1)] for i in range(20_000)])
+    assert kstest(numbers[:, 0], "norm").pvalue > 1e-6
+    assert kstest(numbers[:, 1], "norm").pvalue > 1e-6
+    assert abs(np.corrcoef(numbers.T)[0, 1]) < 5.5 / np.sqrt(20_000)
 
 
 @pytest.mark.parametrize("sigma", [0.3, 1.0, 2.5, 65536.0])

@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from coterie.kernel import argmax, wrap
-from coterie.kernel.tools import ones, quick_log
+from coterie.kernel import argmax, level, ones, wrap
+from coterie.kernel.tools import quick_log
 
 
 def error(x):
@@ -46,6 +46,12 @@ def test_argmax_is_the_first_of_the_largest_among_the_first(values, data):
 @given(st.integers(0, 2**64 - 1))
 def test_ones_are_counted(word):
     assert ones(np.uint64(word)) == word.bit_count()
+
+
+@given(st.integers(1, 2**62))
+def test_the_level_of_a_number_is_that_of_its_lowest_set_bit(m):
+    assert m % 2 ** level(m) == 0
+    assert m // 2 ** level(m) % 2 == 1
 
 
 @given(st.integers(1, 1000), st.data())

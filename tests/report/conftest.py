@@ -40,6 +40,7 @@ def make_row(
             "high": [end / 50, end / 5, 2 * end],
         },
         "best_arm_rate": 1.0,
+        "by_agent": {"regret": 4 * [per_agent], "found": 4 * [1.0]},
         "communication": {"rounds": 1, "messages": 2, "bytes": size, "cost": 1.0},
         "privacy": {
             "claimed": None if claimed is None else {"epsilon": claimed, "delta": 0.0},

@@ -12,12 +12,13 @@ import pytest
 from coterie.report import curves
 from coterie.report.curves import View
 from coterie.report.svg import BOTTOM, HEIGHT, TOP
+from coterie.report.words import Words
 
 MakeRow = Callable[..., dict[str, Any]]
 
 
 def draw(rows: list[dict[str, Any]], view: View) -> Element:
-    return fromstring(curves.regret_curves(rows, [entry["label"] for entry in rows], view))
+    return fromstring(curves.regret_curves(rows, [entry["label"] for entry in rows], view, Words("shop", "offer")))
 
 
 def points(path: Element) -> list[tuple[float, float]]:
@@ -67,7 +68,7 @@ def test_equal_replications_have_no_band(row: MakeRow) -> None:
 
 @pytest.mark.parametrize("view", curves.VIEWS, ids="-".join)
 def test_zero_regret_can_be_drawn_in_every_view(row: MakeRow, view: View) -> None:
-    text = curves.regret_curves([row("zero", 0.0, sem=0.0)], ["zero"], view)
+    text = curves.regret_curves([row("zero", 0.0, sem=0.0)], ["zero"], view, Words())
     fromstring(text)
     assert "nan" not in text and "inf" not in text
 
@@ -104,7 +105,12 @@ def test_many_rows_leave_the_names_to_the_legend(row: MakeRow) -> None:
 
 def test_the_picture_tells_its_numbers_in_words_too(row: MakeRow) -> None:
     description = draw([row("a"), row("b", 50.0)], View(unit="agent")).get("aria-label", "")
-    assert "per agent" in description and "b: 50.00 ± 0.10" in " ".join(description.split())
+    assert "per shop" in description and "b: 50.00 ± 0.10" in " ".join(description.split())
+
+
+@pytest.mark.parametrize(("unit", "title"), [("total", "Regret, total over shops"), ("agent", "Regret, per shop")])
+def test_the_axis_speaks_the_words_of_the_study(row: MakeRow, unit: str, title: str) -> None:
+    assert title in [text.text for text in with_class(draw([row("each agent alone")], View(unit=unit)), "title")]
 
 
 def test_curves_of_very_different_size_open_on_a_logarithmic_axis(row: MakeRow) -> None:

@@ -85,7 +85,7 @@ def test_a_run_leaves_all_that_the_page_needs(tmp_path: Path) -> None:
     write(tmp_path / "report.html", study.run().document(), manifest(study.specification))
     page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert "2 agents choose one of 2 arms in each of 50 rounds." in page.text
-    assert "What the noise costs in regret, compared with no noise" in page.text
+    assert "Without privacy, no noise has a regret of" in page.text
 
 
 def test_nothing_is_fetched(summary: dict[str, Any]) -> None:
@@ -106,7 +106,11 @@ def test_every_row_is_in_table_legend_findings_and_pictures(summary: dict[str, A
 
 def test_the_sections_come_in_the_order_a_reader_needs_them(summary: dict[str, Any]) -> None:
     headings = re.findall(r'<h2 id="(\w+)"', render(summary, MANIFEST))
-    assert headings == ["asked", "found", "curves", "numbers", "tradeoff", "privacy", "warnings"]
+    assert headings == ["found", "curves", "numbers", "tradeoff", "privacy", "compared", "warnings"]
+    summary["rows"][0]["by_agent"]["found"] = [1.0, 0.0, 1.0, 1.0]
+    summary["rows"][0]["extra"] = {"lambda_2": 0.5, "bound_per_agent": 9.0, "trivial_bound_per_agent": 8.0}
+    headings = re.findall(r'<h2 id="(\w+)"', render(summary, MANIFEST))
+    assert headings[:5] == ["found", "agents", "curves", "numbers", "theory"]
 
 
 def test_rows_are_named_in_bold_type_without_quotation_marks(summary: dict[str, Any]) -> None:
@@ -123,11 +127,45 @@ def test_one_view_of_the_curves_is_shown_and_its_controls_agree(summary: dict[st
     assert re.findall(r'value="(\w+)" checked', source) == shown.split("-")
 
 
-def test_the_glossary_uses_the_words_of_the_study(summary: dict[str, Any]) -> None:
-    assert "for example a hospital or a shop" in Page(render(summary, MANIFEST)).text
+def test_the_words_of_the_study_are_used_everywhere(summary: dict[str, Any]) -> None:
+    words = re.compile(r"\b(agent|arm)s?\b", re.IGNORECASE)
+    assert words.search(Page(render(summary, MANIFEST)).text)
     summary["study"]["words"] = {"agent": "vehicle", "arm": "route"}
-    text = Page(render(summary, MANIFEST)).text
-    assert "here: vehicle" in text and "here: route" in text and "for example" not in text
+    summary["study"]["problem"] |= {"instance": None, "means": [[0.1, 0.2, 0.3]] * 3 + [[0.3, 0.2, 0.1]]}
+    first = summary["rows"][0]
+    first["communication"] = dict.fromkeys(first["communication"], 0)
+    first["by_agent"]["found"] = [0.0, 1.0, 1.0, 1.0]
+    first |= {"extra": {"lambda_2": 0.5, "bound_per_agent": 9.0, "trivial_bound_per_agent": 8.0}}
+    source = render(summary, MANIFEST)
+    shown = Page(source.split("<summary>The study as it was run")[0])
+    described = " ".join(attributes.get("aria-label") or "" for _, attributes in shown.tags)
+    assert not words.search(shown.text + described)
+    for text in (
+        "Alone, vehicle 0 is misled",
+        "one reward of one vehicle",
+        "Regret, per vehicle",
+        "route 2",
+        "all vehicles",
+    ):
+        assert text in shown.text
+
+
+def test_a_study_made_of_records_says_so_before_it_tells_what_came_out(summary: dict[str, Any], row: MakeRow) -> None:
+    summary["study"]["problem"] |= {"instance": None, "dataset": "diabetes", "rule": "exclusive", "split": "order"}
+    summary["study"]["words"] = {"agent": "hospital", "arm": "treatment"}
+    by_agent = {"regret": 3 * [10.0], "found": [1.0, 0.0, 1.0]}
+    silent = dict.fromkeys(row()["communication"], 0)
+    rows = [
+        row("alone", by_agent=by_agent, communication=silent),
+        row("together", by_agent=by_agent | {"found": [1.0]}),
+    ]
+    text = Page(render({"study": summary["study"], "rows": [entry | {"agents": 3} for entry in rows]}, MANIFEST)).text
+    places = [
+        text.index(part) for part in ("Not a medical finding.", "Epsilon is per draw", "CC BY 4.0", "What came out")
+    ]
+    assert places == sorted(places)
+    assert "Alone, hospital 2 is misled" in text
+    assert "Best by its own numbers glipizide group glyburide group glipizide group" in text
 
 
 def test_broken_claims_are_flagged_in_words(summary: dict[str, Any]) -> None:
@@ -149,7 +187,8 @@ def test_units_and_adversaries_that_differ_are_told_apart_by_letters(summary: di
 def test_user_text_is_escaped_everywhere(summary: dict[str, Any]) -> None:
     evil = '<script>alert("x")</script><img src=http://evil>&'
     summary["study"] |= {"title": evil, "name": evil}
-    summary["study"]["problem"] |= {"instance": None, "dataset": evil, "split": evil}
+    summary["study"]["words"] = {"agent": evil, "arm": evil}
+    summary["rows"][0]["by_agent"]["found"] = [1.0, 0.0, 1.0, 1.0]
     entry = summary["rows"][1]
     entry |= {"label": evil, "algorithm": evil, "warnings": [evil], "extra": {evil: 1.0}}
     entry["privacy"] |= {"unit": evil, "adversary": evil, "note": evil}

@@ -10,6 +10,8 @@ from coterie.report import privacy
 from coterie.report.privacy import Verdict
 
 MakeRow = Callable[..., dict[str, Any]]
+PRIVATE = {"claimed": 1, "accounted": 1}
+PROTECTED = "What is protected is one reward of one agent; “Privacy in words” says from whom."
 
 
 @pytest.mark.parametrize(
@@ -86,3 +88,48 @@ def test_a_row_that_is_not_private_is_never_said_to_protect(row: MakeRow, statem
     text = privacy.privacy_text(row(**statement))
     assert "at most" not in text
     assert "nothing is guaranteed" in text or "no protection" in text
+
+
+# The findings
+
+
+@pytest.mark.parametrize(
+    ("statements", "sentences"),
+    [
+        ([{}, {}], ["No row claims any privacy."]),
+        (
+            [{"claimed": 1, "accounted": 50}, {}],
+            ["More privacy is lost than claimed in “row0” (claimed epsilon 1, accounted 50)."],
+        ),
+        ([{"claimed": 1}], ["The privacy claimed is not guaranteed in “row0”."]),
+        (
+            [PRIVATE, {"claimed": 1}, {"claimed": 1, "accounted": 2}, {}],
+            [
+                "The privacy claimed is not guaranteed in “row1”.",
+                "More privacy is lost than claimed in “row2” (claimed epsilon 1, accounted 2).",
+                f"The accounted loss is within the claim in “row0”. {PROTECTED}",
+            ],
+        ),
+        ([PRIVATE, {}], [f"The accounted loss is within the claim in every row that claims privacy. {PROTECTED}"]),
+    ],
+)
+def test_the_findings_on_privacy_flag_every_broken_claim(
+    row: MakeRow, statements: list[dict[str, Any]], sentences: list[str]
+) -> None:
+    rows = [row(f"row{index}", **statement) for index, statement in enumerate(statements)]
+    assert [" ".join(text.split()) for text in privacy.privacy_findings(rows)] == sentences
+
+
+def test_rows_without_guarantee_are_labelled_by_their_notes(row: MakeRow) -> None:
+    rows = [row(label, claimed=1) for label in "abcd"]
+    for entry, note in zip(
+        rows, ["first reward without noise", "not bounded", "first reward without noise", ""], strict=True
+    ):
+        entry["privacy"]["note"] = note
+    (sentence,) = privacy.privacy_findings(rows)
+    assert sentence.endswith(" in “a” and “c” (first reward without noise), “b” (not bounded) and “d”.")
+
+
+def test_a_row_that_claims_nothing_is_never_called_private(row: MakeRow) -> None:
+    rows = [row("private, says its label", accounted=0.5), row("b", claimed=1, accounted=1)]
+    assert "says its label" not in " ".join(privacy.privacy_findings(rows))

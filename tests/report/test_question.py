@@ -40,38 +40,35 @@ def test_every_instance_and_graph_a_study_may_name_has_its_words() -> None:
     assert choices(Network, "graph") == question.GRAPHS.keys()
 
 
-def test_the_question_names_agents_arms_rounds_network_and_repetitions(row: MakeRow) -> None:
+def plain(text: str) -> str:
+    """With ordinary spaces."""
+    return " ".join(text.split())
+
+
+def test_the_lead_names_agents_arms_rounds_and_repetitions(row: MakeRow) -> None:
+    text = plain(question.lead(STUDY | {"problem": BERNOULLI | {"heterogeneity": 0.5}}, [row(horizon=1000)]))
+    assert text.startswith("4 agents choose one of 3 arms in each of 1,000 rounds.")
+    assert "evenly spaced between 0 and 1; agents see different means (heterogeneity 0.5); each arm counts" in text
+    assert "Everything was run 20 times with fresh random numbers (seed 7)" in text
+
+
+def test_the_setting_names_network_prices_and_faults() -> None:
     study = STUDY | {
-        "problem": BERNOULLI | {"heterogeneity": 0.5},
         "network": COMPLETE | {"graph": "erdos-renyi", "probability": 0.1},
         "faults": {"liars": 0.2, "attack": "sign-flip", "loss": 0.05, "one_way": False, "churn": 0.25},
     }
-    paragraphs = question.question(study, [row(horizon=1000)])
-    text = " ".join(" ".join(paragraphs).split())
-    assert "4 agents choose one of 3 arms in each of 1,000 rounds." in text
-    assert "evenly spaced between 0 and 1; agents see different means (heterogeneity 0.5); each arm counts" in text
+    text = plain(question.setting(study))
     assert "links are drawn at random, each with probability 0.1." in text
     assert "25 for a link to a server and 1 for a link between agents" in text
     assert "Faults: 20 % of the agents lie (attack “sign-flip”), messages and meetings are lost with" in text
     assert "probability 0.05 and 25 % of the agents go away for a while." in text
-    assert "Everything was run 20 times with fresh random numbers (seed 7)" in text
+    assert "Faults" not in question.setting(STUDY)
 
 
 def test_one_agent_and_one_replication_are_spoken_of_in_the_singular(row: MakeRow) -> None:
-    study = STUDY | {"replications": 1}
-    first, second, third = (" ".join(text.split()) for text in question.question(study, [row(agents=1, horizon=1)]))
-    assert first.startswith("1 agent chooses one of 3 arms in each of 1 round.")
-    assert not second.endswith(" ") and "Faults" not in second
-    assert third == "Everything was run once (seed 7)."
-
-
-def test_agents_and_arms_are_called_what_the_study_calls_them(row: MakeRow) -> None:
-    study = STUDY | {"words": {"agent": "hospital", "arm": "treatment"}}
-    paragraphs = question.question(study | {"problem": BERNOULLI | {"heterogeneity": 0.5}}, [row()])
-    text = " ".join(" ".join(paragraphs).split())
-    assert text.startswith("4 hospitals choose one of 3 treatments in each of 100 rounds.")
-    assert "each treatment counts by its average over hospitals" in text
-    assert " agent" not in text and " arm" not in text
+    text = plain(question.lead(STUDY | {"replications": 1}, [row(agents=1, horizon=1)]))
+    assert text.startswith("1 agent chooses one of 3 arms in each of 1 round.")
+    assert text.endswith("Everything was run once (seed 7).")
 
 
 @pytest.mark.parametrize(
@@ -98,7 +95,7 @@ def test_agents_and_arms_are_called_what_the_study_calls_them(row: MakeRow) -> N
     ],
 )
 def test_the_rewards_are_described_as_the_study_gives_them(problem: dict[str, Any], text: str) -> None:
-    assert text in question.problem_text(BERNOULLI | problem, "agent", "arm")
+    assert text in question.problem_text(BERNOULLI | problem)
 
 
 @pytest.mark.parametrize(
@@ -112,15 +109,29 @@ def test_the_rewards_are_described_as_the_study_gives_them(problem: dict[str, An
     ],
 )
 def test_the_network_is_described_as_the_study_gives_it(network: dict[str, Any], text: str) -> None:
-    assert text in " ".join(question.network_text(COMPLETE | network, "agent").split())
+    assert text in plain(question.network_text(COMPLETE | network))
 
 
 def test_procurement_is_asked_in_its_own_words(row: MakeRow) -> None:
     problem = {"kind": "procurement", "alpha": 0.7}
-    study = STUDY | {"problem": problem}
-    text = " ".join(question.question(study, [row()])[0].split())
+    text = plain(question.lead(STUDY | {"problem": problem}, [row()]))
     assert text.startswith("4 agents order from 3 producers") and "average quality of at least 0.7" in text
     assert "revenue" in question.regret_meaning(problem) and "arm" in question.regret_meaning(BERNOULLI)
+
+
+def test_where_agents_differ_regret_is_counted_against_the_best_arm_on_average() -> None:
+    own = BERNOULLI | {"instance": None, "means": [[0.1, 0.9], [0.2, 0.3]]}
+    assert "not always choosing the best arm;" in question.regret_meaning(BERNOULLI)
+    assert "the arm that is best on average over all agents;" in question.regret_meaning(own)
+    assert "best on weighted average over" in question.regret_meaning(own | {"weights": [0.1, 0.9]})
+
+
+def test_the_reward_of_a_data_set_is_named_as_its_source_names_it() -> None:
+    text = question.problem_text(BERNOULLI | {"instance": None, "dataset": "diabetes", "split": "order"})
+    assert text.startswith(
+        "A choice brings a reward of 1 if the patient is readmitted to hospital after more than 30 days,"
+    )
+    assert "which the source of the study counts as the reward, else 0" in text
 
 
 def test_rows_with_labels_of_the_users_own_are_listed_beside_their_algorithm(row: MakeRow) -> None:

@@ -53,7 +53,7 @@ def test_rows_that_promise_the_same_share_a_card_and_a_line(row: MakeRow) -> Non
 
 def test_notes_are_sentences_beside_the_rows_they_belong_to(row: MakeRow) -> None:
     rows = [row(label, claimed=1, accounted=2) for label in "ab"]
-    rows[0]["privacy"]["note"] = "the noise is shared. More agents make it weaker"
+    rows[0]["privacy"]["note"] = "the noise is shared. more agents make it weaker"
     rows[1]["privacy"]["note"] = "Written out."
     (card,) = tables.cards(rows)
     assert [note for _, note in card["notes"]] == ["The noise is shared. More agents make it weaker.", "Written out."]
@@ -62,3 +62,15 @@ def test_notes_are_sentences_beside_the_rows_they_belong_to(row: MakeRow) -> Non
 def test_a_row_that_claims_nothing_names_no_adversary(row: MakeRow) -> None:
     (card,) = tables.cards([row("a")])
     assert card["facts"] == {} and card["notes"][0][1] == ""
+
+
+def test_regret_per_decision_is_in_a_unit_that_suits_the_lowest(row: MakeRow) -> None:
+    first, second = tables.table([row("a", 2.5, horizon=10_000), row("b", 40.0, horizon=10_000)])
+    assert (first["per_decisions"], second["per_decisions"]) == ("2.5", "40")
+
+
+def test_what_belongs_to_theory_is_not_a_further_measurement(row: MakeRow) -> None:
+    bounds = {"lambda_2": 0.5, "bound_per_agent": 9.0, "trivial_bound_per_agent": 8.0}
+    rows = [row("a", extra=bounds), row("b", extra={"delay": 9.0})]
+    assert tables.further_columns(rows) == ["delay"]
+    assert [entry["further"] for entry in tables.table(rows)] == [[], ["9"]]

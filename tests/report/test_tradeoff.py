@@ -8,13 +8,15 @@ import pytest
 
 from coterie.report import tradeoff
 from coterie.report.privacy import Verdict
+from coterie.report.words import Words
 
 MakeRow = Callable[..., dict[str, Any]]
 PRIVATE = {"claimed": 1, "accounted": 1}
+WORDS = Words("shop", "offer")
 
 
 def draw(rows: list[dict[str, Any]]) -> Element:
-    return fromstring(tradeoff.tradeoff(rows, [entry["label"] for entry in rows]))
+    return fromstring(tradeoff.tradeoff(rows, [entry["label"] for entry in rows], WORDS))
 
 
 def with_class(svg: Element, name: str) -> list[Element]:
@@ -35,8 +37,8 @@ def test_rows_of_one_epsilon_are_set_against_communication_instead(row: MakeRow)
 def test_where_nothing_can_be_traded_there_is_no_picture(row: MakeRow) -> None:
     silent = {"rounds": 0, "messages": 0, "bytes": 0, "cost": 0.0}
     alone = [row(label, communication=silent) for label in "ab"]
-    assert tradeoff.tradeoff([row("a")], ["a"]) == tradeoff.tradeoff(alone, ["a", "b"]) == ""
-    assert tradeoff.tradeoff([row("a"), row("b")], ["a", "b"])
+    assert tradeoff.tradeoff([row("a")], ["a"], WORDS) == tradeoff.tradeoff(alone, ["a", "b"], WORDS) == ""
+    assert tradeoff.tradeoff([row("a"), row("b")], ["a", "b"], WORDS)
 
 
 def test_more_privacy_is_farther_left_and_none_is_in_a_lane_of_its_own(row: MakeRow) -> None:
@@ -100,4 +102,5 @@ def test_many_rows_are_named_only_when_pointed_at(row: MakeRow) -> None:
 
 def test_the_picture_tells_its_numbers_in_words_too(row: MakeRow) -> None:
     described = " ".join(draw([row("a", **PRIVATE), row("b")]).get("aria-label", "").split())
-    assert "a: regret 10.00 ± 0.10 per agent, accounted epsilon 1, 1 kB sent" in described
+    assert described.startswith("Scatter chart of regret per shop")
+    assert "a: regret 10.00 ± 0.10 per shop, accounted epsilon 1, 1 kB sent" in described

@@ -91,8 +91,7 @@ def test_a_figure_has_its_pinned_values(name):
 
 def test_studies_of_one_figure_share_their_seed_so_that_settings_can_be_paired():
     seeds = {
-        figure: {load_study(name).specification.seed for name in FIGURES if figure_of(name) == figure}
-        for figure in PINNED
+        figure: {load_study(name).specification.seed for name in FIGURES if figure_of(name) == figure} for figure in PINNED
     }
     assert all(len(found) == 1 for found in seeds.values())
 

@@ -26,7 +26,8 @@ from pydantic import Field
 
 from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, offer, offer_each, order
 from coterie.errors import UsageError
-from coterie.kernel import UNIT, capacity, node, pick, record
+from coterie.kernel import UNIT, argmax, capacity, node, pick, record
+from coterie.privacy.aggregate import aggregate_delta, reading_probability
 
 PRINTED, SUBEXP, CHERNOFF = 0, 1, 2
 
@@ -211,17 +212,14 @@ def best_score(open):
 
 @node
 def keep_best(open):
-    best = best_score(open)
-    for e in range(open.survivors - 1, -1, -1):
-        if open.score[e] == best:
-            open.arm[0] = open.arm[e]
+    open.arm[0] = open.arm[argmax(open.score, open.survivors)]
     open.survivors = 1
 
 
 @node
 def schedule(open, p, t):
     """S(r) = max{ceil(Sraw), S(r-1) + 1}, Sraw = max{8 L_I / (N d^2), 4 H_r / d}."""
-    if t == 1 or t > p.cycle:
+    if (t - 1) % p.cycle == 0:  # where reporters take turns, once all have had theirs
         open.target *= p.shrink
     reports = float(p.averaged)
     blur = noise_term(p, t, reports, t * (reports if p.alone else 1.0))
@@ -332,7 +330,7 @@ def weigh_robust(open, peers, p, t):
                 fresh[n] = mean_of(peers[i], open.arm[e])
                 n += 1
         ordered = np.sort(fresh[:n])
-        cut = min(int(p.trim * n), (n - 1) // 2)
+        cut = min(int(p.trim * n + 1e-9), (n - 1) // 2)
         total = 0.0
         for i in range(cut, n - cut):
             total += ordered[i]
@@ -358,7 +356,7 @@ def collect_report(secret, peer, p, t, report):
 def trusted_release(secret, open, p, t, plan, out):
     for e in range(open.survivors):
         k = open.arm[e]
-        offer(out, k, secret.total[e] - secret.before[k], p.reach, 1.0 / p.noise, 0, open.covered + 1, open.samples)
+        offer(out, k, secret.total[e] - secret.before[k], p.reach, p.reach / p.noise, 0, open.covered + 1, open.samples)
         secret.before[k] = secret.total[e]
         secret.total[e] = 0
 
@@ -438,6 +436,8 @@ def build(structure: str, options: Options, s: Setting) -> Method:
     noise = "none" if o.epsilon == inf else o.noise or ("paper" if o.mode == "paper" else "local")
     form = o.radius or ("printed" if o.mode == "paper" else "chernoff")
     check(o, noise, form, reporters < team)
+    if s.weights and team > 1:
+        raise UsageError("problem.weights must be left out: elimination averages all agents alike")
     rotate = o.rotation and reporters < team
     p = make_params(o, s, noise, form, team, reporters, rotate)
     server, weights = SERVER, tuple[float, ...]()
@@ -465,7 +465,7 @@ def make_params(o: Choices, s: Setting, noise: str, form: str, team: int, report
     price = {"none": inf, "paper": averaged * o.epsilon, "central": inf}.get(noise, o.epsilon)
     return Params(
         agents=s.agents, arms=s.arms, horizon=s.horizon, averaged=averaged, cycle=cycle,
-        shrink=0.5 if o.rounds is None else gap ** (1.0 / (o.rounds - cycle + 1)), limit=o.rounds or 0,
+        shrink=0.5 if o.rounds is None else gap ** (1.0 / (o.rounds // cycle)), limit=o.rounds or 0,
         price=price, noise=reach / o.epsilon if noise == "central" else 0.0 if noise == "none" else reach / price,
         alone=int(noise in ("paper", "local")), holders=team,
         form={"printed": PRINTED, "subexp": SUBEXP, "chernoff": CHERNOFF}[form], reach=reach, width=2.0 * s.proxy,
@@ -498,6 +498,8 @@ def check(o: Choices, noise: str, form: str, partial: bool) -> None:
         raise UsageError("liars_assumed must be a number > 0 and < 0.5 with aggregation = 'trimmed', got 0")
     if o.aggregation != "mean" and partial:
         raise UsageError(f"participation must be 1 with aggregation = {o.aggregation!r}, got {o.participation}")
+    if o.rotation and o.participation == 1:
+        raise UsageError("rotation is used only together with participation < 1, got participation = 1")
     if o.gap is not None and o.rounds is None:
         raise UsageError(f"gap is used only together with rounds, got gap = {o.gap!r} without rounds")
 
@@ -508,7 +510,7 @@ def claim(noise: str, epsilon: float, averaged: int, s: Setting) -> Claim:
     void = "" if s.high - s.low < inf else "noise level, not a guarantee: rewards are not bounded"
     if noise == "none":
         return Claim(inf, everyone, "no noise is added")
-    if noise == "paper":
+    if noise == "paper" and averaged > 1:
         return Claim(epsilon, everyone, printed_note(epsilon, averaged), void=void)
     if noise == "secagg":
         seen = "anyone who sees the sum of all reports, every arm and time, but no single report"
@@ -522,12 +524,13 @@ def claim(noise: str, epsilon: float, averaged: int, s: Setting) -> Claim:
 
 
 def printed_note(epsilon: float, averaged: int) -> str:
-    loss, read = averaged * epsilon, 100.0 * -np.expm1(-0.5 * averaged * epsilon)
+    loss = averaged * epsilon
+    read, left = 100.0 * reading_probability(1.0 / loss), 100.0 * aggregate_delta(epsilon, averaged, 1.0 / loss)
     return (
         f"as printed, the noise is divided by the number of reporting agents: each reward loses {averaged} x {epsilon:g} = "
         f"{loss:g}, not {epsilon:g}. The noise on a sum of 0/1 rewards has scale {1.0 / loss:.3g}, so whoever sees a message "
         f"reads the exact sum by rounding with probability {read:.4g} %. More agents make it weaker, and secure aggregation "
-        "does not restore the stated value"
+        f"does not restore the stated value: at epsilon {epsilon:g} the sum of all reports fails with probability {left:.3g} %"
     )
 
 
@@ -539,7 +542,7 @@ def warnings(o: Choices, noise: str, form: str, p: Params, s: Setting, partial: 
         )
     if o.weighting == "components":
         yield "weighting = 'components' is for comparison only: no radius is valid for unequal weights"
-    if form == "printed" and noise == "paper" and log(8.0 * s.arms * s.horizon) >= p.averaged:
+    if form == "printed" and noise in ("paper", "local") and log(8.0 * s.arms * s.horizon) >= p.averaged:
         valid = "radius = 'chernoff' always is one"
         yield f"the printed radius needs ln(8 K r^2 T) < N = {p.averaged} to be a valid bound; {valid}"
     if o.aggregation != "mean" and not s.homogeneous:

@@ -68,6 +68,8 @@ def live(p, key, horizon, start, size, reporters, rotate, delay, marks, worlds, 
                 after = note(worlds[i * own_world], plan, now, horizon, marks, mark, weight, totals[place], curve)
             if now + plan.rounds - 1 > horizon:
                 finals[place] = plan.arm[(horizon - now) % plan.entries]
+                if i == start or not FOLDED:
+                    totals[place] += regret_until(worlds[i * own_world], plan, horizon - now + 1)
             else:
                 carry_out(secrets[place], opens[place], ledgers[place], worlds[i * own_world], p, t, key, i, plan, out,
                           i == start or not FOLDED)

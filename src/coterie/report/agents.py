@@ -93,7 +93,7 @@ def shares_too_close(one: Fate, other: Fate, replications: int) -> bool:
 
 
 def alone_row(rows: Sequence[Row]) -> Row | None:
-    """The row in which agents learn alone; the one without noise if there are several, and none if that is not clear."""
+    """The row in which agents learn alone: of several the one without noise, and none where that is not clear."""
     silent = [row for row in rows if not talks(row)]
     for found in ([row for row in silent if not claims_privacy(row)], silent):
         if len(found) == 1 and len(silent) < len(rows):

@@ -20,7 +20,9 @@ def notes(problem: Mapping[str, Any]) -> list[Note]:
     if not problem.get("dataset"):
         return []
     return [
-        Note("Not a medical finding.", f"{_truth_text(problem)} Whether a late readmission is good is not judged here."),
+        Note(
+            "Not a medical finding.", f"{_truth_text(problem)} Whether a late readmission is good is not judged here."
+        ),
         Note(
             "Epsilon is per draw, not per patient.",
             "Rewards are drawn with replacement, so one patient's record may be drawn many times: m draws together are "
@@ -29,7 +31,7 @@ def notes(problem: Mapping[str, Any]) -> list[Note]:
         Note(
             "Source.",
             "“Diabetes 130-US Hospitals for Years 1999-2008” (B. Strack and others), UCI Machine Learning Repository, "
-            f"CC BY 4.0; reduced here to counts. The records name no hospital: “hospitals” are {SPLITS[problem['split']]}.",
+            f"CC BY 4.0; reduced here to counts. It names no hospitals: those here are {SPLITS[problem['split']]}.",
         ),
     ]
 
@@ -40,8 +42,8 @@ def _truth_text(problem: Mapping[str, Any]) -> str:
         return text
     first, second, gap, z = two_best(diabetes.EXCLUSIVE[problem["split"]])
     return (
-        f"{text} In that table the two best arms, {first} and {second}, differ by {gap:.3f}; in the records this is not "
-        f"significant (z = {z:.1f}), and nobody assigned patients to treatments at random."
+        f"{text} In that table the two best arms, {first} and {second}, differ by {gap:.3f}; in the records this is "
+        f"not significant (z = {z:.1f}), and nobody assigned patients to treatments at random."
     )
 
 

@@ -20,7 +20,7 @@ from coterie.report.findings import answers
 from coterie.report.labels import ROWS_MAX, short_labels
 from coterie.report.numbers import number
 from coterie.report.privacy import Verdict, verdict, with_notes
-from coterie.report.question import lead, methods, modes_text, regret_meaning, setting
+from coterie.report.question import average, lead, methods, modes_text, regret_meaning, setting
 from coterie.report.regret import decisions_shown
 from coterie.report.rows import Row, emphasised
 from coterie.report.svg import colour, swatch
@@ -48,7 +48,7 @@ def render(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
         lead=lead(study, rows),
         notes=dataset.notes(problem),
         regret_meaning=regret_meaning(problem),
-        own_words=words != Words(),
+        words=words,
         procurement=problem["kind"] == "procurement",
         answers=answers(rows, agent_names(problem, rows[0]["agents"])),
         setting=setting(study),
@@ -88,6 +88,7 @@ def _single_agents(problem: Mapping[str, Any], rows: Sequence[Row]) -> dict[str,
     return {
         "agents": names,
         "truth": truth,
+        "average": average(problem),
         "truth_table": truth_table(truth, names),
         "fates": agents.table(rows) if agents.differ(rows) else [],
     }

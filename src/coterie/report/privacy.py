@@ -127,7 +127,9 @@ def privacy_findings(rows: Sequence[Row]) -> list[str]:
         losses = [f"{named(row)} ({_claimed_and_accounted(row)})" for row in above]
         sentences.append(f"More privacy is lost than claimed in {listed(losses)}.")
     if kept:
-        sentences.append(f"{_kept(kept, rows)} What is protected is {listed(_units(kept))}; “Privacy in words” says from whom.")
+        sentences.append(
+            f"{_kept(kept, rows)} What is protected is {listed(_units(kept))}; “Privacy in words” says from whom."
+        )
     return sentences
 
 

@@ -116,8 +116,13 @@ def _means_text(problem: Mapping[str, Any]) -> str:
     if spread:
         text += f"; agents see different means (heterogeneity {spread:g})"
     if agents_differ(problem):
-        text += f"; each arm counts by its {'weighted ' if problem.get('weights') else ''}average over agents"
+        text += f"; each arm counts by its {average(problem)} over agents"
     return text
+
+
+def average(problem: Mapping[str, Any]) -> str:
+    """What makes an arm the best one."""
+    return "weighted average" if problem.get("weights") else "average"
 
 
 def agents_differ(problem: Mapping[str, Any]) -> bool:
@@ -171,5 +176,5 @@ def regret_meaning(problem: Mapping[str, Any]) -> str:
     """What regret is, in the terms of the problem at hand."""
     if problem["kind"] == "procurement":
         return "expected revenue given up against the best allowed order; a round that breaks the limit costs a penalty"
-    best = "the arm that is best on average over all agents" if agents_differ(problem) else "the best arm"
+    best = f"the arm that is best on {average(problem)} over all agents" if agents_differ(problem) else "the best arm"
     return f"reward given up, in expectation, by not always choosing {best}; a regret of 2 means two rewards of 1 fewer"

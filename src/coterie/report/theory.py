@@ -12,7 +12,7 @@ MEASUREMENTS = ("lambda_2", "bound_per_agent", "trivial_bound_per_agent")  # sho
 class Promise(NamedTuple):
     """One line of the table, as text."""
 
-    index: int
+    place: int
     label: str
     lambda_2: str
     bound: str
@@ -21,27 +21,21 @@ class Promise(NamedTuple):
     reading: str
 
 
-def bounded(rows: Sequence[Row]) -> list[Row]:
-    """The rows a theorem is about."""
-    return [row for row in rows if "bound_per_agent" in row["extra"]]
-
-
 def promises(rows: Sequence[Row]) -> list[Promise]:
     found = []
     for index, row in enumerate(rows):
-        if "bound_per_agent" in row["extra"]:
+        if row in bounded(rows):
             lambda_2, bound, trivial = (row["extra"][name] for name in MEASUREMENTS)
-            regret = measured(row["regret_per_agent"], row["replications"])
             stated = "none" if bound is None else number(bound)
-            numbers = (number(lambda_2), stated, number(trivial), regret)
-            found.append(Promise(index, row["label"], *numbers, _reading(row)))
+            regret = measured(row["regret_per_agent"], row["replications"])
+            reading = "says nothing here" if says_nothing(row) else "holds" if holds(row) else "is broken"
+            found.append(Promise(index, row["label"], number(lambda_2), stated, number(trivial), regret, reading))
     return found
 
 
-def _reading(row: Row) -> str:
-    if says_nothing(row):
-        return "says nothing here"
-    return "broken" if row["regret_per_agent"]["mean"] > row["extra"]["bound_per_agent"] else "holds"
+def bounded(rows: Sequence[Row]) -> list[Row]:
+    """The rows a theorem is about."""
+    return [row for row in rows if "bound_per_agent" in row["extra"]]
 
 
 def says_nothing(row: Row) -> bool:
@@ -50,21 +44,33 @@ def says_nothing(row: Row) -> bool:
     return bound is None or bound >= row["extra"]["trivial_bound_per_agent"]
 
 
+def holds(row: Row) -> bool:
+    return row["regret_per_agent"]["mean"] <= row["extra"]["bound_per_agent"]
+
+
 def theory_findings(rows: Sequence[Row]) -> list[str]:
     empty = [row for row in bounded(rows) if says_nothing(row)]
     telling = [row for row in bounded(rows) if not says_nothing(row)]
+    kept, broken = [row for row in telling if holds(row)], [row for row in telling if not holds(row)]
     sentences = []
     if empty:
         trivial = number(empty[0]["extra"]["trivial_bound_per_agent"])
         sentences.append(
-            f"Nothing about {all_named(empty)}: at this horizon the theorem's bound is larger than {trivial} per agent, "
+            f"Nothing about {all_named(empty)}: at this horizon the theorem's bound is not below {trivial} per agent, "
             "which is what choosing the worst arm in every round would lose."
         )
-    if telling:
-        sentences.append(f"Regret per agent stays below the theorem's bound in {listed([_kept(row) for row in telling])}.")
+    if kept:
+        sentences.append(f"The regret per agent is below the theorem's bound in {_beside_bounds(kept)}.")
+    if broken:
+        sentences.append(f"The regret per agent is above the theorem's bound in {_beside_bounds(broken)}.")
     return sentences
 
 
-def _kept(row: Row) -> str:
-    regret = measured(row["regret_per_agent"], row["replications"])
-    return f"{named(row)} (bound {number(row['extra']['bound_per_agent'])}, measured {regret})"
+def _beside_bounds(rows: Sequence[Row]) -> str:
+    return listed(
+        [
+            f"{named(row)} (bound {number(row['extra']['bound_per_agent'])}, "
+            f"measured {measured(row['regret_per_agent'], row['replications'])})"
+            for row in rows
+        ]
+    )

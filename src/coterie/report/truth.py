@@ -7,8 +7,9 @@ import numpy as np
 
 from coterie.problem import diabetes
 from coterie.problem.linear import quality
+from coterie.report.agents import AGENTS_MAX
 
-ARMS_MAX, AGENTS_MAX = 12, 20  # larger tables are not shown
+ARMS_MAX = 12
 
 Problem = Mapping[str, Any]  # `study["problem"]` of a summary
 
@@ -48,7 +49,7 @@ def truth_of(problem: Problem) -> Truth | None:
 
 
 def table(truth: Truth | None, names: Sequence[str]) -> list[tuple[str, list[tuple[str, bool]]]]:
-    """Lines of cells with three decimals, each marked if it is the largest of its line; nothing where it is too large."""
+    """Lines of cells with three decimals, each marked if it is the largest of its line; nothing where they are many."""
     if truth is None or len(names) > AGENTS_MAX or len(truth.arms) > ARMS_MAX:
         return []
     lines = [*zip(names, truth.means, strict=True), ("all agents", truth.overall)]

@@ -219,7 +219,8 @@ def among_peers(study, method, graph, gaps):
         messages = tally["up_messages"] * hearers + 2 * tally["meetings"]
         words = tally["up_words"] * hearers + 2 * tally["meetings"] * method.node.card(method.p).itemsize // 8
         extra = {name: np.full(len(tally), value) for name, value in bounds.items()}
-        return Traffic(np.full(len(tally), study.horizon), messages, 8 * words, price * messages, extra)
+        rounds = np.where(messages > 0, study.horizon, 0)
+        return Traffic(rounds, messages, 8 * words, price * messages, extra)
 
     return 0, links._replace(meetings=method.meetings, period=study.network.switch_every or 1), traffic
 
