@@ -6,6 +6,7 @@ from numba import njit
 from scipy.stats import binom, binomtest, dlaplace, kstest, norm
 
 from coterie.kernel import NOISE, binomial, discrete_laplace, fold, laplace_share, normal, rounded_normal, side, stream
+from coterie.kernel.dice import word
 from coterie.kernel.samplers import WIDE, wide_laplace
 
 DRAWS = 200_000
@@ -38,6 +39,37 @@ def test_discrete_laplace_has_its_law(scale, chance_of_fit):
         assert within(draws.mean(), 0.0, np.sqrt(variance / DRAWS))
         assert within(draws.var(), variance, variance * np.sqrt((kurtosis - 1) / DRAWS))
         assert chance_of_fit(draws, law) > 1e-7
+
+
+def die_that_shows(bits):
+    """The die whose first word these are: every step of the hash, a product or a shift, can be undone."""
+    x = bits
+    for shift, factor in ((31, 0x94D049BB133111EB), (27, 0xBF58476D1CE4E5B9), (30, 1)):
+        x ^= (x >> shift) ^ (x >> 2 * shift)
+        x = x * pow(factor, -1, 2**64) % 2**64
+    return np.uint64(x).astype(np.int64)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("size", [1, 2, 7, 1000])
+def test_discrete_laplace_inverts_its_law_to_within_1e_9(scale, size):
+    """|z| falls as the 52 upper bits of the word grow: bisect for the last ones that give at least `size`. No luck."""
+    low, high = 0, 2**52
+    while low < high:
+        middle = (low + high) // 2
+        assert word(die_that_shows(middle << 12), 0) == middle << 12
+        if abs(discrete_laplace(die_that_shows(middle << 12), scale)) >= size:
+            low = middle + 1
+        else:
+            high = middle
+    q = np.exp(-1 / scale)
+    assert low / 2**52 == pytest.approx(2 * q**size / (1 + q), rel=1e-9, abs=1e-15)
+
+
+def test_the_lowest_bit_of_the_word_decides_the_sign():
+    for scale in (2.5, 65536.0):
+        one, other = (discrete_laplace(die_that_shows((12345 << 40) + bit), scale) for bit in (0, 1))
+        assert one == -other != 0
 
 
 def test_both_ways_to_draw_a_discrete_laplace_number_meet_where_they_change_over(chance_of_fit):
@@ -75,11 +107,11 @@ def test_the_fast_path_is_the_general_one_at_wide_scales():
     ],
 )
 def test_binomial_has_its_law(path, n, p, chance_of_fit):
-    draws = many(binomial, fold(4, n), DRAWS, (n, p))
-    law = binom(n, p)
+    count = 1_000_000  # a wrong sign in the bound of the rejection shows in fewer than that
+    draws, law = many(binomial, fold(4, n), count, (n, p)), binom(n, p)
     assert draws.min() >= 0
     assert draws.max() <= n
-    assert within(draws.mean(), law.mean(), law.std() / np.sqrt(DRAWS))
+    assert within(draws.mean(), law.mean(), law.std() / np.sqrt(count))
     assert chance_of_fit(draws, law) > 1e-7
 
 

@@ -312,8 +312,11 @@ def test_the_resolved_study_has_everything_and_null_for_infinity():
             "edges": None,
             "components": None,
             "life": "half-diameter",
+            "switch_every": None,
             "link_cost": {"server": 1, "peer": 1},
         },
+        "faults": {"loss": 0, "one_way": False, "churn": 0},
+        "words": {"agent": "agent", "arm": "arm"},
         "algorithm": [
             {"name": "fed-ucb", "label": "fed-ucb epsilon=0.5", "epsilon": 0.5, **options},
             {"name": "fed-ucb", "label": "fed-ucb epsilon=inf", "epsilon": None, **options},
@@ -343,9 +346,10 @@ def test_the_digest_is_the_start_of_the_hash_of_what_is_computed():
     source = study(problem={"instance": "grid", "agents": 2, "arms": 3}, algorithm=[fed_ucb(epsilon=math.inf)])
     text = (
         '{"algorithm": [{"name": "fed-ucb", "options": {"catch_up": false, "epsilon": "inf", "mode": "private", '
-        '"shift": 0, "window": [200, 40000]}}], "checkpoints": 100, "horizon": 1000, '
+        '"shift": 0, "window": [200, 40000]}}], "checkpoints": 100, '
+        '"faults": {"churn": 0, "loss": 0, "one_way": false}, "horizon": 1000, '
         '"network": {"components": null, "edges": null, "graph": "complete", "life": "half-diameter", '
-        '"link_cost": {"peer": 1, "server": 1}, "probability": null}, '
+        '"link_cost": {"peer": 1, "server": 1}, "probability": null, "switch_every": null}, '
         '"problem": {"agents": 2, "arms": 3, "heterogeneity": 0, "instance": "grid", "kind": "bernoulli", '
         '"means": null}, "replications": 20, "seed": 0}'
     )
@@ -617,7 +621,7 @@ REFUSED = {
     "unknown key": (study(horizont=3), "unknown key 'horizont'; did you mean 'horizon'?"),
     "unknown key, none near": (
         study(network__foo=3),
-        "unknown key 'foo' in network; known keys: graph, probability, edges, components, life, link_cost",
+        "unknown key 'foo' in network; known keys: graph, probability, edges, components, life, switch_every, link_cost",
     ),
     "misspelt means": (
         with_problem(mean=[0.1, 0.2], agents=2, arms=2),
@@ -702,7 +706,7 @@ REFUSED = {
     "sigma of a Bernoulli problem": (
         study(problem__sigma=1.0),
         "unknown key 'sigma' in problem; known keys: "
-        "means, instance, dataset, split, rule, file, agents, arms, heterogeneity, kind",
+        "means, instance, dataset, split, rule, file, agents, arms, heterogeneity, weights, kind",
     ),
     "clip reversed": (
         study(problem__kind="gaussian", problem__clip=[1, 0]),
