@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from numba import njit
-from scipy.stats import binom, binomtest, dlaplace, kstest, norm
+from scipy.stats import binom, binomtest, dlaplace, kstest, norm, poisson
 
 from coterie.kernel import NOISE, binomial, discrete_laplace, fold, laplace_share, normal, rounded_normal, side, stream
 from coterie.kernel.dice import word
-from coterie.kernel.samplers import WIDE, wide_laplace
+from coterie.kernel.samplers import WIDE, _poisson, wide_laplace
 
 DRAWS = 200_000
 SCALES = [0.05, 0.7, 2.5, 63.0, 65.0, 4000.0, 65536.0]
@@ -107,12 +107,20 @@ def test_the_fast_path_is_the_general_one_at_wide_scales():
     ],
 )
 def test_binomial_has_its_law(path, n, p, chance_of_fit):
-    count = 1_000_000  # a wrong sign in the bound of the rejection shows in fewer than that
-    draws, law = many(binomial, fold(4, n), count, (n, p)), binom(n, p)
+    draws, law = many(binomial, fold(4, n), DRAWS, (n, p)), binom(n, p)
     assert draws.min() >= 0
     assert draws.max() <= n
-    assert within(draws.mean(), law.mean(), law.std() / np.sqrt(count))
+    assert within(draws.mean(), law.mean(), law.std() / np.sqrt(DRAWS))
     assert chance_of_fit(draws, law) > 1e-7
+
+
+@pytest.mark.parametrize(
+    ("sampler", "arguments", "law"),
+    [(binomial, (129, 0.0776), binom(129, 0.0776)), (_poisson, (10.01,), poisson(10.01)), (_poisson, (9.99,), poisson(9.99))],
+)
+def test_the_smallest_means_that_are_left_to_rejection_show_no_fault_of_its_bound(sampler, arguments, law, chance_of_fit):
+    """Its corrections are largest here; a wrong sign in the last of them shows in as many draws as these."""
+    assert chance_of_fit(many(sampler, fold(14, 0), 5_000_000, arguments), law) > 1e-7
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 64, 128, 129, 10**6, 10**15])

@@ -24,6 +24,7 @@ import numpy as np
 from numpy import float64, int64
 from pydantic import Field
 
+from coterie import contract
 from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, offer, offer_each, order
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, argmax, capacity, node, pick, record
@@ -447,8 +448,11 @@ def build(structure: str, options: Options, s: Setting) -> Method:
         server = FILING._replace(weigh=weigh_memory if rotate else weigh_robust)
     elif noise == "central":
         server = TRUSTED
+    client = CLIENT._replace(mechanism="shares" if noise == "secagg" else "laplace")
+    if noise in ("secagg", "central"):  # an agent's own total is raw or nearly so: no visible act may rest on it
+        client = client._replace(idle=contract.idle)
     return Method(
-        CLIENT._replace(mechanism="shares" if noise == "secagg" else "laplace"), p, claim(noise, o.epsilon, p.averaged, s),
+        client, p, claim(noise, o.epsilon, p.averaged, s),
         server=server, structure=structure, reporters=reporters, rotate=rotate, weights=weights,
         folds=server is SERVER and reporters == team == s.agents,
         warnings=tuple(warnings(o, noise, form, p, s, reporters < team)),

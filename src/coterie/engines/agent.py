@@ -78,7 +78,8 @@ class Agent:
     def finish(self) -> None:
         """All rewards are told: pass the door."""
         if any(self.left) or self.waiting:
-            raise UsageError(f"all rewards of a plan must be told before it is finished, {len(self.waiting)} are missing")
+            missing = sum(self.left) + len(self.waiting)
+            raise UsageError(f"all rewards of a plan must be told before it is finished, {missing} are missing")
         self.release()
 
     def release(self) -> None:

@@ -60,7 +60,7 @@ def live(p, key, horizon, start, size, reporters, rotate, delay, marks, worlds, 
             if i == start or not FOLDED:
                 listen(secrets[place], opens[place], peers[place], p, t, decision)
                 decide(secrets[place], opens[place], p, t, key, i, plan)
-                if plan.rounds != plan.entries * plan.pulls[0] or (i > start and plan.rounds != rounds):
+                if not even(plan) or (i > start and plan.rounds != rounds):
                     tally.uneven += 1
                     return
                 rounds = plan.rounds
@@ -114,6 +114,15 @@ def note(world, plan, now, horizon, marks, mark, weight, before, curve):
         curve[mark] += weight * (before + regret_until(world, plan, marks[mark] - now + 1))
         mark += 1
     return mark
+
+
+@node
+def even(plan):
+    """A plan of many rounds pulls all its arms equally often."""
+    same = plan.entries > 0
+    for e in range(plan.entries):
+        same &= plan.pulls[e] * plan.entries == plan.rounds
+    return same
 
 
 @node

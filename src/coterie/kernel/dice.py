@@ -41,7 +41,7 @@ def stream(key, who, purpose, t):
 
 @inline
 def side(die, i):
-    """One of many independent dice (per arm, per entry); costs an addition."""
+    """One of many independent dice (per arm, per entry); costs an addition. Not twice in a row: sides add up; use fold."""
     return np.int64(_U(die) + _U(i + 1) * _SIDE)
 
 

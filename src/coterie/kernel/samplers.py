@@ -3,12 +3,12 @@
 Simulation quality: the laws are exact in real arithmetic, the arithmetic is float64. Deployed noise never comes from here.
 """
 
-from math import cos, exp, floor, inf, log, pi, sqrt
+from math import cos, exp, expm1, floor, inf, log, pi, sqrt
 
 import numpy as np
 
 from coterie.kernel.compiling import inline, rare
-from coterie.kernel.dice import side, uniform, word
+from coterie.kernel.dice import fold, uniform, word
 from coterie.kernel.tools import ones, quick_log
 
 _U = np.uint64
@@ -68,9 +68,9 @@ def laplace_share(die, scale, holders):
     A geometric variable is a sum of n independent negative binomials of shape 1/n, each a Poisson variable whose
     mean is Gamma distributed; a discrete Laplace variable is the difference of two geometric ones.
     """
-    mean = 1.0 / (exp(1.0 / scale) - 1.0)
-    plus = _poisson(side(die, 2), mean * _gamma_small(side(die, 0), 1.0 / holders))
-    return plus - _poisson(side(die, 3), mean * _gamma_small(side(die, 1), 1.0 / holders))
+    mean = 1.0 / expm1(1.0 / scale)  # folded, not added: a side of a side is another side of the same die
+    plus = _poisson(fold(die, 2), mean * _gamma_small(fold(die, 0), 1.0 / holders))
+    return plus - _poisson(fold(die, 3), mean * _gamma_small(fold(die, 1), 1.0 / holders))
 
 
 @rare

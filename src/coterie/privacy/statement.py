@@ -24,7 +24,7 @@ def statement(claim: Claim, booked: float, caveat: str = "") -> dict[str, Any]:
     False
     """
     void = claim.void or ("" if booked < inf else "no finite epsilon holds: a number left an agent without noise")
-    private = not void and booked <= claim.epsilon * (1 + 1e-12) and claim.epsilon < inf
+    private = bool(not void and booked <= claim.epsilon * (1 + 1e-12) and claim.epsilon < inf)
     notes = [claim.note, void if claim.epsilon < inf else "", caveat]
     return {
         "claimed": {"epsilon": claim.epsilon, "delta": claim.delta} if claim.epsilon < inf else None,

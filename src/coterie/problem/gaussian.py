@@ -4,7 +4,7 @@ Regret is counted by the means as given, before clipping.
 """
 
 from collections.abc import Sequence
-from math import floor, inf, sqrt
+from math import ceil, floor, inf, sqrt
 
 import numpy as np
 from numpy import float64
@@ -46,7 +46,9 @@ def _sum(die, mean, sigma, pulls):
 
 @node
 def _clipped_sum(die, mean, sigma, low, high, pulls):
-    total = 0
+    """Clipped on the grid, inwards: two rewards lie no further apart than high - low."""
+    total, least, most = 0, int(ceil(UNIT * low)), int(floor(UNIT * high))
     for n in range(pulls):
-        total += int(floor(UNIT * min(max(mean + sigma * normal(die, n), low), high) + 0.5))
+        reward = int(floor(UNIT * (mean + sigma * normal(die, n)) + 0.5))
+        total += min(max(reward, least), most)
     return total
