@@ -126,7 +126,7 @@ BAD = {
     ("--set", "algorithm.participation=2"): "participation of cdp-mab must be a number in (0, 1], got 2",
     ("--set", "problem.means=[0.5, 1.5]"): "problem.means[1] must be a number in [0, 1], got 1.5",
     ("--set", "network.edges=[[0, 1]]"): "network.edges must connect all agents, got the components [0, 1], [2], [3], [4]",
-    ("--set", "algorithm.noise='secagg'", "--set", "algorithm.participation=0.5"): "participation must be 1 with noise = 'secagg'",
+    ("--set", "algorithm.noise='secagg'", "--set", "algorithm.participation=0.5"): "participation must be 1 with noise",
     ("--workers", "0"): "--workers must be a whole number >= 1, got 0",
     ("--engine", "moon"): "--engine must be local, got 'moon'",
     ("--bogus",): "No such option",

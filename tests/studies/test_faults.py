@@ -165,14 +165,13 @@ def test_losses_change_the_run_and_not_what_is_said_or_spent(run):
     assert plain["privacy"]["private"] is True
 
 
-def test_beliefs_need_twice_as_long_where_half_of_the_messages_are_lost():
-    """How far behind the largest count beliefs are, over all rounds: more, but not without end."""
+def test_beliefs_lag_further_behind_where_messages_are_lost():
+    """By how much the largest count exceeds the smallest belief, on average over several rounds."""
     behind = {}
     for loss in (0.0, 0.5):
         made = case(network={"graph": "path"}, **faults(loss=loss))
-        opens = [made._replace(horizon=t) for t in range(20, 100, 4)]
-        runs = [simulate(one).opens[0] for one in opens]
-        behind[loss] = np.mean([open["pulls"].max(axis=0) - open["belief"].min(axis=0) for open in runs])
+        ends = [simulate(made._replace(horizon=horizon)).opens[0] for horizon in (20, 40, 60, 80, 100)]
+        behind[loss] = np.mean([end["pulls"].max(axis=0) - end["belief"].min(axis=0) for end in ends])
     assert behind[0.0] < behind[0.5] < 10 * behind[0.0]
 
 
@@ -212,8 +211,8 @@ def test_who_is_away_pulls_nothing_and_has_no_regret():
 
 
 def test_agents_that_come_and_go_still_agree_on_the_best_arm(run):
-    row = run(horizon=1000, **faults(churn=0.5))
-    assert row["regret_per_agent"]["mean"] < 0.5 * 1000 * 0.15  # the second best arm is 0.15 worse
+    row = run(horizon=600, **faults(churn=0.5))
+    assert row["regret_per_agent"]["mean"] < 0.5 * 600 * 0.1  # the second best arm is 0.1 worse
 
 
 # --- graphs that change -----------------------------------------------------------------------------------
@@ -254,6 +253,13 @@ def test_weights_say_whose_rewards_count(shares, best):
 
 def test_equal_weights_are_no_weights(run):
     assert run(**weights(0.25, 0.25, 0.25, 0.25))["curve"]["mean"] == pytest.approx(run()["curve"]["mean"])
+
+
+def test_who_learns_alone_does_not_care_about_weights():
+    """They say what counts in the regret; the rewards of one who learns alone are what they are."""
+    plain, weighted = (simulate(case(algorithm={"isolated": True}, **more)) for more in ({}, weights(0.7, 0.1, 0.1, 0.1)))
+    assert plain.opens["pulls"].tolist() == weighted.opens["pulls"].tolist()
+    assert plain.totals.tolist() != weighted.totals.tolist()
 
 
 # --- what is said -----------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
-"""Noise for deployment: exact integer sampling from the operating system's entropy.
+"""Noise for deployment: exact integer sampling from the operating system's entropy. Proof: laplace.md.
 
 The sampler is that of Canonne, Kamath and Steinke (2020), algorithms 1 and 2: the scale is a fraction of whole numbers, and
-no floating-point number takes part in the draw. Proof: laplace.md. Its running time depends on the noise it draws, so a deployed agent must
+no floating-point number takes part in the draw. Its running time depends on the noise it draws, so a deployed agent must
 release on a fixed tick.
 """
 

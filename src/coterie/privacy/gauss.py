@@ -7,7 +7,7 @@ compose by their squares. At epsilon the failure probability is
 """
 
 from collections.abc import Callable
-from math import erfc, exp, inf, sqrt
+from math import erfc, exp, inf, log, sqrt
 
 
 def delta_of(mu: float, epsilon: float) -> float:
@@ -18,8 +18,8 @@ def delta_of(mu: float, epsilon: float) -> float:
     """
     if mu == 0.0:
         return 0.0
-    tail = _phi(-mu / 2 - epsilon / mu)
-    return _phi(mu / 2 - epsilon / mu) - (exp(epsilon) * tail if tail > 0.0 else 0.0)
+    tail = _phi(-mu / 2 - epsilon / mu)  # where it is too small for a float, delta is overstated
+    return _phi(mu / 2 - epsilon / mu) - (exp(epsilon + log(tail)) if tail > 0.0 else 0.0)
 
 
 def epsilon_of(mu: float, delta: float) -> float:
