@@ -7,7 +7,9 @@ compose by their squares. At epsilon the failure probability is
 """
 
 from collections.abc import Callable
-from math import erfc, exp, inf, log, sqrt
+from math import exp, inf
+
+from scipy.special import log_ndtr, ndtr
 
 
 def delta_of(mu: float, epsilon: float) -> float:
@@ -18,8 +20,7 @@ def delta_of(mu: float, epsilon: float) -> float:
     """
     if mu == 0.0:
         return 0.0
-    tail = _phi(-mu / 2 - epsilon / mu)  # where it is too small for a float, delta is overstated
-    return _phi(mu / 2 - epsilon / mu) - (exp(epsilon + log(tail)) if tail > 0.0 else 0.0)
+    return float(ndtr(mu / 2 - epsilon / mu) - exp(epsilon + log_ndtr(-mu / 2 - epsilon / mu)))
 
 
 def epsilon_of(mu: float, delta: float) -> float:
@@ -50,7 +51,3 @@ def _bisect(beyond: Callable[[float], bool], guess: float) -> tuple[float, float
     while (middle := (low + high) / 2.0) not in (low, high):
         low, high = (low, middle) if beyond(middle) else (middle, high)
     return low, high
-
-
-def _phi(x: float) -> float:
-    return 0.5 * erfc(-x / sqrt(2.0))
