@@ -26,7 +26,7 @@ def best_of(repeats, work):
 def compare_elimination(console):
     agents, arms, horizon = 50, 100, 1_000_000
     printed, private = (elimination.case(agents, arms, horizon, mode=mode) for mode in ("paper", "private"))
-    means, marks = printed.means[0], printed.marks
+    means, marks = printed.quality, printed.marks
     ours = best_of(7, lambda: printed.simulate(0, 0, 20)) / 20
     rows = [
         ("coterie, as printed", ours),

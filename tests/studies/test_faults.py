@@ -3,15 +3,21 @@
 Effects are looked at in small interpreted runs, which end in the bytes of compiled ones.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from math import inf, nan
+from pathlib import Path
+from time import sleep
 
 import networkx
 import numpy as np
 import pytest
 
+from coterie.algorithms.gossip import GOSSIP
+from coterie.engines import bind, mesh
 from coterie.engines.simulate import simulate_mesh
 from coterie.errors import UsageError
+from coterie.problem import bernoulli
 from coterie.studies import case as case_module
 from coterie.studies import load_study
 from coterie.studies.case import PHASES, make_case
@@ -285,3 +291,23 @@ def test_a_single_agent_has_nobody_to_talk_to(run):
     row = run(problem={"means": [[0.2, 0.8, 0.1]]}, algorithm=fed())
     assert row["communication"]["messages"] == 0
     assert row["privacy"]["private"] is True
+
+
+# --- workers ----------------------------------------------------------------------------------------------
+
+
+def test_two_workers_may_be_the_first_to_need_an_engine(tmp_path, monkeypatch):
+    """Both find an empty cache and write the same module. Writing is slowed down, so that they do it at once."""
+    write = Path.write_text
+
+    def slowly(path, text):
+        write(path, text)
+        sleep(0.2)
+
+    monkeypatch.setattr(bind, "_cache", lambda: tmp_path)
+    monkeypatch.setattr(Path, "write_text", slowly)
+    node = GOSSIP._replace(name="needed_by_two")
+    with ThreadPoolExecutor(2) as pool:
+        engines = list(pool.map(lambda _: bind.bind(mesh, node, bernoulli, compiled=False), range(2)))
+    assert engines[0] is engines[1]
+    assert [path.suffix for path in tmp_path.iterdir() if path.is_file()] == [".py"]
