@@ -89,7 +89,8 @@ def weigh(open, peers, p, t):
 
 @node
 def greet(open, p, t, card):
-    """What a node shows to the other end of a drawn edge: its state at the end of the last round."""
+    """What a node shows to the other end of a drawn edge: its state at the end of the last round. Returns words, as speak."""
+    return 0
 
 
 @node
@@ -99,17 +100,12 @@ def meet(open, p, t, mine, theirs):
 
 @node
 def leave(open, p, t, card):
-    """Going away for a while: what to hand over to a neighbour."""
+    """Going away for a while: what to hand over to a neighbour, and no longer keep."""
 
 
 @node
 def inherit(open, p, t, card):
     """A neighbour went away and handed this over."""
-
-
-@node
-def join(open, p, t):
-    """Back after having been away."""
 
 
 @node
@@ -201,7 +197,6 @@ class Algorithm(NamedTuple):
     meet: Callable = meet
     leave: Callable = leave
     inherit: Callable = inherit
-    join: Callable = join
     peek: Callable | None = None
     overhear: Callable | None = None
     collect: Callable | None = None
@@ -213,7 +208,7 @@ class Algorithm(NamedTuple):
     caveat: str = ""  # why a hook may read the secret; required with `peek` and `overhear`
 
 
-HOOKS = ("choose", "idle", "observe", "release", "publish", "speak", "hear", "greet", "meet", "leave", "inherit", "join")
+HOOKS = ("choose", "idle", "observe", "release", "publish", "speak", "hear", "greet", "meet", "leave", "inherit")
 SWITCHES = ("peek", "overhear", "collect", "weigh")  # hooks that replace or precede another one where they are given
 
 

@@ -144,6 +144,7 @@ def overhear(secret, open, peer, p, t, message):
 @node
 def greet(open, p, t, card):
     card.estimate = open.estimate
+    return 1
 
 
 @node

@@ -37,6 +37,7 @@ FINE = 1 << 32  # unit of means and estimates
 
 class Params(NamedTuple):
     agents: int  # N in the radii
+    voices: float  # 1 / sum of squared weights: N where all agents count alike
     arms: int
     slots: int  # capacity(arms): loops over all slots compile to whole vectors; spare ones stay 0
     lag: int  # how far an agent may fall behind; a number no count reaches: no catching up
@@ -135,10 +136,12 @@ def refresh(open, p, k):
     """The paper's radius: spread 2 N / n, blur 256 N^2 (log T)^2 log n / (n^2 eps^2).
 
     The practical one: c sqrt(4 log t (s2 / (N n) + s2 / n^2 + V / (N n^2))), V the variance of the noise in the own sum.
+    N stands for `voices` there.
     """
     n, N = float(open.covered[k]), float(p.agents)
     if p.tuned:
-        open.spread[k] = p.factor * 4.0 * (p.proxy / (N * n) + p.proxy / (n * n) + open.variance[k] / (N * n * n))
+        both = p.proxy * n + open.variance[k]  # of the own sum; the mean over all agents has a `voices`th of it
+        open.spread[k] = p.factor * 4.0 * (both / p.voices + p.proxy) / (n * n)
     else:
         open.spread[k] = 2.0 * N / n
     if p.blurred:
@@ -167,6 +170,7 @@ def hear(open, peer, p, t, message):
 def greet(open, p, t, card):
     for k in range(p.slots):
         card.estimate[k] = open.estimate[k]
+    return p.arms
 
 
 @node
@@ -192,22 +196,16 @@ def innovate(open, p, k, noisy_sum, count, variance):
 
 @node
 def leave(open, p, t, card):
-    """Going away: hand over what the own estimate holds beyond the own mean, so that the law of sums stays true."""
+    """Hand over what the own estimate holds beyond the own mean, and keep the own mean: the law of sums stays true."""
     for k in range(p.slots):
         card.estimate[k] = open.estimate[k] - open.average[k]
+        open.estimate[k] = open.average[k]
 
 
 @node
 def inherit(open, p, t, card):
     for k in range(p.slots):
         open.estimate[k] += card.estimate[k]
-
-
-@node
-def join(open, p, t):
-    """Coming back: start from the own mean."""
-    for k in range(p.slots):
-        open.estimate[k] = open.average[k]
 
 
 @node
@@ -398,7 +396,7 @@ def highest(m):
 GOSSIP = Algorithm(
     "gossip_ucb", total_record, open_record, message_record, card=card_record, choose=choose, observe=observe,
     release=plain_release, publish=plain_publish, speak=speak, hear=hear, greet=greet, meet=meet, leave=leave, inherit=inherit,
-    join=join, first_round=0,
+    first_round=0,
 )
 BLOCKS = GOSSIP._replace(name="fed_ucb_blocks", release=block_release, publish=block_publish)
 TREE = GOSSIP._replace(name="fed_ucb_tree", secret=tree_secret, release=tree_release, publish=tree_publish, chains=levels_of)
@@ -417,7 +415,7 @@ class GossipOptions(Options):
     radius: Literal["paper", "tuned"] | None = None
     factor: float = Field(1.0, gt=0, description="multiplies the tuned radius")
     catch_up: bool = True
-    edges: int = Field(1, ge=1, description="edges drawn in a round")
+    edges: int = Field(1, ge=1, le=1000, description="edges drawn in a round")
     active: float = Field(1.0, gt=0, le=1, description="probability that a drawn edge is active")
     isolated: bool = False
 
@@ -456,7 +454,7 @@ def build(options: Options, s: Setting) -> Method:
     rule = {"plain": GOSSIP, "blocks": BLOCKS, "tree": PRINTED if paper else TREE, "digits": DIGITS, "root": ROOT}[mechanism]
     if o.isolated:
         rule = rule._replace(name=f"{rule.name}_alone", speak=contract.speak, hear=contract.hear)
-    weights = [s.agents * weight for weight in s.weights] or [1.0] * s.agents
+    weights = [s.agents * weight for weight in s.weights if not alone] or [1.0] * s.agents
     return Method(
         rule, make_params(o, s, mechanism, paper, radius), claim(mechanism, paper, o, s), known={"weight": weights}, life=1,
         meetings=0 if alone else o.edges, active=o.active,
@@ -466,12 +464,13 @@ def build(options: Options, s: Setting) -> Method:
 
 def make_params(o: Choices, s: Setting, mechanism: str, paper: bool, radius: str) -> Params:
     agents, pulls_most = 1 if o.isolated else s.agents, s.horizon + 1
+    voices = 1.0 / sum(weight * weight for weight in s.weights) if s.weights and not o.isolated else float(agents)
     levels = pulls_most.bit_length()
     charged = max(1, ceil(log2(s.horizon))) if paper else levels
     prices = {"plain": inf, "tree": o.epsilon / charged, "root": mu_of(o.epsilon, o.delta) if mechanism == "root" else 0.0}
     norms = {"digits": float(digits_height(pulls_most)), "root": root_norm(pulls_most) if mechanism == "root" else 0.0}
     return Params(
-        agents=agents, arms=s.arms, slots=capacity(s.arms), lag=agents if o.catch_up and not o.isolated else 2**62,
+        agents=agents, voices=voices, arms=s.arms, slots=capacity(s.arms), lag=agents if o.catch_up and not o.isolated else 2**62,
         log_horizon=log(s.horizon), epsilon=o.epsilon, price=prices.get(mechanism, o.epsilon),
         levels=levels if mechanism == "tree" else 1, norm=norms.get(mechanism, 1.0), pulls_most=pulls_most,
         least=1.0 if paper else 2.0, tuned=int(radius == "tuned"), blurred=int(radius == "paper" and o.epsilon < inf),

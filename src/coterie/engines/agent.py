@@ -111,8 +111,8 @@ class Agent:
 
     def greet(self, t: int) -> bytes:
         """To be called before the messages of round t are heard."""
-        self.algorithm.greet(self.open, self.p, t, self.card)
-        return self.card.tobytes()
+        words = self.algorithm.greet(self.open, self.p, t, self.card)
+        return self.card.tobytes()[: 8 * words]
 
     def meet(self, t: int, data: bytes) -> None:
         self.algorithm.meet(self.open, self.p, t, self.card, self.read(data, self.card.dtype))
@@ -123,9 +123,6 @@ class Agent:
 
     def inherit(self, t: int, data: bytes) -> None:
         self.algorithm.inherit(self.open, self.p, t, self.read(data, self.card.dtype))
-
-    def join(self, t: int) -> None:
-        self.algorithm.join(self.open, self.p, t)
 
     @staticmethod
     def read(data: bytes, kind: np.dtype) -> Any:

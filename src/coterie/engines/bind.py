@@ -11,6 +11,7 @@ import importlib.util
 import os
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType, ModuleType
@@ -28,6 +29,7 @@ from coterie.kernel import OPTIONS
 from coterie.privacy.door import BOOKS, NOISES
 
 FLAGS = ("FOLDED", "CHURNS", "LOSES")
+_LOCK = threading.Lock()
 
 
 def bind(
@@ -45,8 +47,9 @@ def bind(
     roles = {"": node, "server_": server or Algorithm("no_server")}
     hooks = {prefix + name: hook for prefix, role in roles.items() for name, hook in _hooks(role).items()}
     text = _specialise(engine, hooks, roles, problem, flags)
-    module = _module(engine.__name__.rpartition(".")[2], node.name, text, tuple(h.__module__ for h in hooks.values()))
-    return _compile(module) if compiled else module.run
+    with _LOCK:  # workers are threads
+        module = _module(engine.__name__.rpartition(".")[2], node.name, text, tuple(h.__module__ for h in hooks.values()))
+        return _compile(module) if compiled else module.run
 
 
 def _hooks(role: Algorithm) -> dict[str, Callable]:

@@ -11,7 +11,7 @@ asks to see what one-way losses do.
 The graph may change with time: every `period` rounds the next of its phases holds. Agents may go away and come back.
 """
 
-from coterie.contract import greet, inherit, join, leave, meet, speak, weigh  # bound
+from coterie.contract import greet, inherit, leave, meet, speak, weigh  # bound
 from coterie.engines.turn import carry_out, decide, listen  # bound
 from coterie.kernel import FAULT, NETWORK, fold, node, pick, side, stream, uniform, wrap
 from coterie.problem.bernoulli import regret  # bound
@@ -37,13 +37,13 @@ def live(p, key, start, horizon, marks, worlds, own_world, link, origin, edges, 
         now = t * nodes % size
         phase = t // period % link.shape[0]
         if CHURNS:
-            come_and_go(opens, p, t, away, edges, last_edge, phase, cards)
+            hand_over(opens, p, t, away, edges, last_edge, phase, cards)
         drawn = meetings if t > start else 0
         draw_edges(met, busy, edges, last_edge, phase, drawn, active, away, stream(key, 0, NETWORK, t), t)
         for meeting in range(drawn):
             if met[meeting] >= 0:
-                greet(opens[edges[met[meeting], 0]], p, t, cards[meeting, 0])
-                greet(opens[edges[met[meeting], 1]], p, t, cards[meeting, 1])
+                tally.meeting_words += greet(opens[edges[met[meeting], 0]], p, t, cards[meeting, 0])
+                tally.meeting_words += greet(opens[edges[met[meeting], 1]], p, t, cards[meeting, 1])
         for i in range(nodes):
             if CHURNS and away[i, 0] <= t < away[i, 1]:
                 continue
@@ -113,12 +113,10 @@ def exchange(opens, p, t, edges, e, mine, theirs, loss, one_way, die):
 
 
 @node
-def come_and_go(opens, p, t, away, edges, last_edge, phase, cards):
-    """Who goes away hands its surplus to a neighbour that stays; who comes back starts anew."""
+def hand_over(opens, p, t, away, edges, last_edge, phase, cards):
+    """Who goes away hands over to a neighbour that stays, where there is one."""
     first = last_edge[phase - 1] if phase > 0 else 0
     for i in range(len(opens)):
-        if t == away[i, 1]:
-            join(opens[i], p, t)
         if t == away[i, 0]:
             for e in range(first, last_edge[phase]):
                 other = edges[e, 0] + edges[e, 1] - i

@@ -120,8 +120,6 @@ def _draw_edges(edges, meetings, active, here, key, t):
 
 def _come_and_go(nodes, edges, weather, here, t):
     for i in range(len(weather.away)):
-        if t == weather.away[i, 1]:
-            nodes[i].join(t)
         heirs = [int(sum(edge)) - i for edge in edges if i in edge and here[int(sum(edge)) - i]]
         if t == weather.away[i, 0] and heirs:
             nodes[heirs[0]].inherit(t, nodes[i].leave(t))

@@ -14,7 +14,8 @@ from coterie.kernel import record, rows
 from coterie.privacy.ledger import ledger_record
 
 TALLY = record(
-    rounds=int64, meetings=int64, up_messages=int64, up_words=int64, down_messages=int64, down_words=int64, uneven=int64
+    rounds=int64, meetings=int64, meeting_words=int64, up_messages=int64, up_words=int64,
+    down_messages=int64, down_words=int64, uneven=int64,
 )
 
 

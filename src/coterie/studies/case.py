@@ -23,7 +23,7 @@ from coterie.network import (
 from coterie.problem import bernoulli, diabetes, gaussian
 from coterie.problem.instances import TIE, grid, heterogeneous, middle, uniform
 from coterie.problem.linear import quality
-from coterie.studies.spec import Row, Specification
+from coterie.studies.spec import Faults, Row, Specification
 from coterie.theory.gossip import trivial_bound
 
 PROBLEM, NETWORK, FAULTS = 0, 1, 2  # purposes of an instance's own randomness
@@ -81,6 +81,8 @@ def make_case(study: Specification, row: Row, replication: int) -> Case:
     overall = quality(means, study.problem.weights)
     setting = make_setting(study, problem, means, overall.max() - overall)
     method = algorithms.find(row.reference).build(row.options, setting)
+    if study.faults != Faults() and method.structure != "peers":
+        method = method._replace(warnings=(*method.warnings, "faults act between peers only: this row has none"))
     delay, links, traffic = STRUCTURES[method.structure](study, method, graph, overall.max() - overall)
     weather = make_weather(study, method, np.random.default_rng([study.seed, replication, FAULTS]))
     marks, agents = checkpoints(study), study.problem.agents
@@ -217,7 +219,7 @@ def among_peers(study, method, graph, gaps):
 
     def traffic(tally):
         messages = tally["up_messages"] * hearers + 2 * tally["meetings"]
-        words = tally["up_words"] * hearers + 2 * tally["meetings"] * method.node.card(method.p).itemsize // 8
+        words = tally["up_words"] * hearers + tally["meeting_words"]
         extra = {name: np.full(len(tally), value) for name, value in bounds.items()}
         rounds = np.where(messages > 0, study.horizon, 0)
         return Traffic(rounds, messages, 8 * words, price * messages, extra)
