@@ -41,6 +41,7 @@ def recording(open, p, t, message):
 def greeting(open, p, t, card):
     MET.setdefault(t, []).append(int(open.weight))
     gossip.greet(open, p, t, card)
+    return 0
 
 
 def build(mechanism, weights=(), problem=bernoulli, agents=AGENTS, **more):
