@@ -471,7 +471,8 @@ def make_params(o: Choices, s: Setting, mechanism: str, paper: bool, radius: str
     norms = {"digits": float(digits_height(pulls_most)), "root": root_norm(pulls_most) if mechanism == "root" else 0.0}
     return Params(
         agents=agents, voices=voices, arms=s.arms, slots=capacity(s.arms),
-        lag=agents if o.catch_up and not o.isolated else 2**62, log_horizon=log(s.horizon), epsilon=o.epsilon, price=prices.get(mechanism, o.epsilon),
+        lag=agents if o.catch_up and not o.isolated else 2**62, log_horizon=log(s.horizon), epsilon=o.epsilon,
+        price=prices.get(mechanism, o.epsilon),
         levels=levels if mechanism == "tree" else 1, norm=norms.get(mechanism, 1.0), pulls_most=pulls_most,
         least=1.0 if paper else 2.0, tuned=int(radius == "tuned"), blurred=int(radius == "paper" and o.epsilon < inf),
         factor=o.factor * o.factor, reach=s.high - s.low if s.high - s.low < inf else 1.0, proxy=s.proxy * s.proxy,
