@@ -57,7 +57,7 @@ def level(m):
 
 @inline
 def quick_log(x):
-    """Natural logarithm of a positive normal number to within 1e-14, without a call: loops over it can use vectors.
+    """Natural logarithm of a positive normal number to within 1e-10, without a call: loops over it can use vectors.
 
     x = 2^k m with m between sqrt(1/2) and sqrt(2); log m = 2 artanh(f), f = (m - 1) / (m + 1), by its series.
     """
@@ -67,5 +67,5 @@ def quick_log(x):
     exponent = np.uint64(k | _U(0x4330000000000000)).view(np.float64) - 4503599627371519.0  # k as a float, without conversion
     f = (m - 1.0) / (m + 1.0)
     s = f * f
-    series = 1 / 9 + s * (1 / 11 + s * (1 / 13 + s * (1 / 15 + s * (1 / 17))))
-    return exponent * 0.6931471805599453 + 2.0 * f * (1.0 + s * (1 / 3 + s * (1 / 5 + s * (1 / 7 + s * series))))
+    series = 1.0 + s * (1 / 3 + s * (1 / 5 + s * (1 / 7 + s * (1 / 9 + s * (1 / 11)))))
+    return exponent * 0.6931471805599453 + 2.0 * f * series
