@@ -149,7 +149,7 @@ def test_an_unknown_study_or_command_is_bad_input(tmp_path):
 
 
 def test_help_of_every_command_shows_an_example(tmp_path):
-    assert "coterie run quickstart" in coterie("--help", cwd=tmp_path).stdout
+    assert "coterie run hospitals" in coterie("--help", cwd=tmp_path).stdout
     for command in ("run", "studies"):
         assert f"Example: coterie {command}" in coterie(command, "--help", cwd=tmp_path).stdout
 

@@ -185,7 +185,7 @@ def test_disjoint_needs_a_graph():
 
 def test_require_connected_accepts_connected_graphs():
     for graph in (complete(1), path(2), ring(50)):
-        require_connected(graph)
+        assert require_connected(graph) is None
 
 
 def test_require_connected_lists_the_components():

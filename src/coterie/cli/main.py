@@ -16,7 +16,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="rich",
     help="Private federated bandits: many agents learn together which arm is best, without handing over their data.",
-    epilog="Start with [bold]coterie run quickstart[/bold], then open the page it names. "
+    epilog="Start with [bold]coterie run hospitals[/bold], then open the page it names. "
     "[bold]coterie studies[/bold] lists more. A study is a short TOML file: copy one and change it.",
 )
 app.command()(run)
