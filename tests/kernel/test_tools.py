@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from coterie.kernel import argmax, level, ones, wrap
+from coterie.kernel import argmax, larger, level, ones, wrap
 from coterie.kernel.tools import quick_log
 
 
@@ -58,3 +58,8 @@ def test_the_level_of_a_number_is_that_of_its_lowest_set_bit(m):
 def test_wrap_is_the_remainder(size, data):
     position = data.draw(st.integers(0, 2 * size - 1))
     assert wrap(position, size) == position % size
+
+
+@given(st.integers(-(2**61), 2**61), st.integers(-(2**61), 2**61))
+def test_larger_is_the_maximum_of_two_integers(a, b):
+    assert larger(np.int64(a), np.int64(b)) == max(a, b)

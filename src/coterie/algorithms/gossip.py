@@ -27,7 +27,7 @@ from pydantic import Field
 from coterie import contract
 from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, offer, order
 from coterie.errors import UsageError
-from coterie.kernel import UNIT, argmax, capacity, extend, level, node, ones, pick, record
+from coterie.kernel import UNIT, argmax, capacity, extend, larger, level, node, ones, pick, record
 from coterie.privacy.gauss import mu_of
 from coterie.privacy.streams import digits_height, digits_used, root_norm
 from coterie.theory.gossip import fed_ucb_bound, gossip_ucb_bound
@@ -92,7 +92,7 @@ def choose(open, p, t, die, plan):
         return
     behind = 0
     for k in range(p.slots):
-        open.belief[k] = max(open.belief[k], open.pulls[k])
+        open.belief[k] = larger(open.belief[k], open.pulls[k])
         behind += lags(open, p, k)
     if behind > 0:
         commit(open, plan, straggler(open, p, pick(die, 0, behind)))
@@ -163,7 +163,7 @@ def speak(open, p, t, message):
 @node
 def hear(open, peer, p, t, message):
     for k in range(p.slots):
-        open.belief[k] = max(open.belief[k], message.belief[k])
+        open.belief[k] = larger(open.belief[k], message.belief[k])
 
 
 @node

@@ -7,7 +7,7 @@ from coterie.kernel.compiling import OPTIONS, node
 from coterie.kernel.dice import CHOICE, FAULT, IDLE, NETWORK, NOISE, REWARD, fold, pick, side, stream, uniform
 from coterie.kernel.records import UNIT, capacity, extend, one, record, rows
 from coterie.kernel.samplers import binomial, discrete_laplace, laplace_share, normal, rounded_normal
-from coterie.kernel.tools import argmax, level, ones, wrap
+from coterie.kernel.tools import argmax, larger, level, ones, wrap
 
 __all__ = [
     "CHOICE",
@@ -25,6 +25,7 @@ __all__ = [
     "extend",
     "fold",
     "laplace_share",
+    "larger",
     "level",
     "node",
     "normal",
