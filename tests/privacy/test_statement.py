@@ -5,7 +5,7 @@ from math import inf, nan
 
 import pytest
 
-from coterie.privacy.statement import UNIT_OF_PRIVACY, Claim, statement
+from coterie.privacy.statement import BLIND_TO_CHOICES, UNIT_OF_PRIVACY, Claim, statement
 
 UNBOUNDED = "rewards are not bounded"
 
@@ -45,6 +45,13 @@ def test_the_reason_why_no_finite_loss_holds_is_told_where_one_was_claimed():
 def test_unit_adversary_note_and_caveat_are_told():
     said = statement(Claim(1.0, "the server", "each reward is used once", delta=1e-6), 1.0, "choices are hidden")
     assert said["unit"] == UNIT_OF_PRIVACY
-    assert said["adversary"] == "the server"
+    assert said["adversary"] == BLIND_TO_CHOICES
     assert said["note"] == "each reward is used once. choices are hidden"
     assert said["claimed"]["delta"] == said["accounted"]["delta"] == 1e-6
+
+
+def test_a_caveat_limits_the_adversary_whatever_is_claimed():
+    claim = Claim(1.0, "anyone who sees every message, count, arm and time")
+    said = statement(claim, 1.0, caveat="orders follow raw data")
+    assert "no arm, count or time" in said["adversary"] and "orders follow raw data" in said["note"]
+    assert statement(claim, 1.0)["adversary"] == claim.adversary

@@ -4,6 +4,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 UNIT_OF_PRIVACY = "one reward of one agent"
+BLIND_TO_CHOICES = "anyone who sees every message, but no arm, count or time of an agent's own choices"
 
 
 class Claim(NamedTuple):
@@ -20,6 +21,9 @@ class Claim(NamedTuple):
 def statement(claim: Claim, booked: float, caveat: str = "") -> dict[str, Any]:
     """The privacy of a run as JSON: `private` only if a finite loss was booked and it is no more than the claim.
 
+    A caveat says that choices rest on raw rewards. Whatever such a method claims, what is booked then bounds what messages tell
+    and nothing that choices tell, so the statement holds at most against someone who does not see them.
+
     >>> statement(Claim(1.0, "the server"), 50.0)["private"]
     False
     """
@@ -31,6 +35,6 @@ def statement(claim: Claim, booked: float, caveat: str = "") -> dict[str, Any]:
         "accounted": {"epsilon": None if void else booked, "delta": claim.delta},
         "private": private,
         "unit": UNIT_OF_PRIVACY,
-        "adversary": claim.adversary,
+        "adversary": BLIND_TO_CHOICES if caveat else claim.adversary,
         "note": ". ".join(note for note in notes if note),
     }
