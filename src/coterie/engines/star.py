@@ -65,7 +65,7 @@ def live(p, key, horizon, start, size, reporters, rotate, delay, marks, worlds, 
                     return
                 rounds = plan.rounds
                 lay_out(worlds[i * own_world], plan)
-                after = note(worlds[i * own_world], plan, now, horizon, marks, mark, weight, totals[place], curve)
+                after = note(worlds[i * own_world], plan, now, marks, mark, weight, totals[place], curve)
             if now + plan.rounds - 1 > horizon:
                 finals[place] = plan.arm[(horizon - now) % plan.entries]
                 if i == start or not FOLDED:
@@ -82,7 +82,7 @@ def live(p, key, horizon, start, size, reporters, rotate, delay, marks, worlds, 
         if delay > 0 and now <= horizon:
             for i in range(start, start + size):
                 wait(worlds[i * own_world], opens[i], p, t, key, i, plan, min(delay, horizon - now + 1))
-                later = note(worlds[i * own_world], plan, now, horizon, marks, mark, 1, totals[i], curve)
+                later = note(worlds[i * own_world], plan, now, marks, mark, 1, totals[i], curve)
                 totals[i] += regret(worlds[i * own_world], plan)
                 finals[i] = plan.arm[0]
             mark = later
@@ -108,7 +108,7 @@ def live(p, key, horizon, start, size, reporters, rotate, delay, marks, worlds, 
 
 
 @node
-def note(world, plan, now, horizon, marks, mark, weight, before, curve):
+def note(world, plan, now, marks, mark, weight, before, curve):
     """Add the regret at every mark that lies inside the plan; return the first mark behind it."""
     while mark < marks.shape[0] and marks[mark] < now + plan.rounds:
         curve[mark] += weight * (before + regret_until(world, plan, marks[mark] - now + 1))

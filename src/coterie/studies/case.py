@@ -21,7 +21,7 @@ from coterie.network import (
     synchronise,
 )
 from coterie.problem import bernoulli, diabetes, gaussian
-from coterie.problem.instances import TIE, grid, heterogeneous, middle, uniform
+from coterie.problem.instances import TIE, grid, heterogeneous, middle, smallest_gap, uniform
 from coterie.problem.linear import quality
 from coterie.studies.spec import Faults, Row, Specification
 from coterie.theory.gossip import trivial_bound
@@ -79,7 +79,7 @@ def make_case(study: Specification, row: Row, replication: int) -> Case:
     problem, worlds, means = make_problem(study, np.random.default_rng([study.seed, replication, PROBLEM]))
     graph = make_graph(study, np.random.default_rng([study.seed, replication, NETWORK]))
     overall = quality(means, study.problem.weights)
-    setting = make_setting(study, problem, means, overall.max() - overall)
+    setting = make_setting(study, problem, means, overall)
     method = algorithms.find(row.reference).build(row.options, setting)
     if study.faults != Faults() and method.structure != "peers":
         method = method._replace(warnings=(*method.warnings, "faults act between peers only: this row has none"))
@@ -89,7 +89,7 @@ def make_case(study: Specification, row: Row, replication: int) -> Case:
     return Case(method, problem, worlds, overall, agents, study.horizon, marks, delay, links, weather, traffic)
 
 
-def make_setting(study: Specification, problem: ModuleType, means: np.ndarray, gaps: np.ndarray) -> Setting:
+def make_setting(study: Specification, problem: ModuleType, means: np.ndarray, overall: np.ndarray) -> Setting:
     about = study.problem
     low, high = getattr(about, "clip", None) or ((0.0, 1.0) if problem is bernoulli else (-np.inf, np.inf))
     return Setting(
@@ -97,7 +97,7 @@ def make_setting(study: Specification, problem: ModuleType, means: np.ndarray, g
         about.arms,
         study.horizon,
         homogeneous=bool((means == means[0]).all()),
-        gap=float(gaps[gaps > TIE].min(initial=1.0)),
+        gap=smallest_gap(overall) if np.ptp(overall) > TIE else 1.0,
         low=low,
         high=high,
         proxy=min((high - low) / 2, getattr(about, "sigma", np.inf)),
