@@ -8,8 +8,9 @@ results, and a run that was interrupted goes on with the batches that are missin
 import os
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
 import numpy as np
@@ -47,27 +48,31 @@ def run_batches(
     cases = _Cases(study)
     pool = ThreadPoolExecutor(workers or os.cpu_count() or 1)
     try:
+        ready: SimpleQueue[Future] = SimpleQueue()
         waiting = {pool.submit(_run, study, cases, batch): batch for batch in batches if batch not in done}
+        for future in waiting:
+            future.add_done_callback(ready.put)
         while waiting:
-            for future in _next(waiting):
-                batch = waiting.pop(future)
-                done[batch] = future.result()
-                if parts:
-                    _save(parts / f"{batch.name}.npz", done[batch])
-                finished += batch.replications * work
-                if progress:
-                    progress(finished, total, study.rows[batch.row].label)
+            future = _next(ready)
+            batch = waiting.pop(future)
+            done[batch] = future.result()
+            if parts:
+                _save(parts / f"{batch.name}.npz", done[batch])
+            finished += batch.replications * work
+            if progress:
+                progress(finished, total, study.rows[batch.row].label)
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
     return {batch: done[batch] for batch in batches}
 
 
-def _next(waiting: dict[Future, Batch]) -> set[Future]:
-    """With a time limit, so that Ctrl-C is heard."""
+def _next(ready: "SimpleQueue[Future]") -> Future:
+    """With a time limit, so that Ctrl-C is heard; from a queue, because an interrupt inside `wait` leaves its locks taken."""
     while True:
-        ready, _ = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
-        if ready:
-            return ready
+        try:
+            return ready.get(timeout=0.2)
+        except Empty:
+            continue
 
 
 def _batches(study: Specification) -> Iterator[Batch]:
