@@ -9,7 +9,7 @@ found by walking over the values. Other rewards are rounded to the middle of one
 at most the width of one. A message has a place for every value and a 1 in one of them, so that messages add up.
 
     trimmed  the paper's estimator
-    clipped  for comparison: the mean of all samples, each cut to the range of honest rewards; lies bias it by their share at most
+    clipped  for comparison: the mean of all samples, each cut to the honest range; lies bias it by their share at most
 """
 
 from math import ceil, inf, log, sqrt

@@ -10,8 +10,8 @@ word of every agent within reach. The algorithms differ in what they let out and
     dp-ucb-int   a single agent that decides from its own noised means, refreshed every ceil(1/e) pulls of an arm
 
 `paper` is the printed form of private-ucb: own rewards enter raw and current counts travel, so visible choices carry raw sums
-and no finite epsilon holds. `corrected` decides from released numbers only, at the printed noise: its true loss is the sum of its
-prices, and not the e it is called by. `private` scales the noise so that this sum is the stated epsilon.
+and no finite epsilon holds. `corrected` decides from released numbers only, at the printed noise: its true loss is the sum of
+its prices, and not the e it is called by. `private` scales the noise so that this sum is the stated epsilon.
 """
 
 from math import ceil, exp, inf, log, sqrt

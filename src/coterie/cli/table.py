@@ -13,8 +13,9 @@ def summary_table(document: dict[str, Any]) -> Table:
     about = f"{first['agents']} agents, {first['arms']} arms, {first['horizon']:,} rounds, {first['replications']} replications"
     caption = f"{about}; epsilon: {first['privacy']['unit']}"
     table = Table(title=document["study"]["title"], caption=caption, header_style="bold")
-    for heading in ("", "regret per agent", "best arm", "rounds", "messages", "bytes", "cost", "claimed ε", "true ε"):
-        table.add_column(heading, justify="left" if not heading else "right", no_wrap=bool(heading))
+    table.add_column("", min_width=24)
+    for heading in ("regret per agent", "best arm", "messages", "bytes", "cost", "claimed ε", "true ε"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for row in document["rows"]:
         said, privacy, regret = row["communication"], row["privacy"], row["regret_per_agent"]
         claimed, booked = privacy["claimed"], privacy["accounted"]["epsilon"]
@@ -23,7 +24,6 @@ def summary_table(document: dict[str, Any]) -> Table:
             row["label"],
             f"{regret['mean']:,.1f} ± {regret['sem']:.1f}",
             f"{100 * row['best_arm_rate']:.0f} %",
-            f"{said['rounds']:.4g}",
             f"{said['messages']:,.0f}",
             data_size(said["bytes"]),
             f"{said['cost']:,.0f}",
