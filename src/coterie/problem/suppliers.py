@@ -16,6 +16,7 @@ quality     in [0, 1]; needed in one row of each producer, and where it is repea
 A pair without a row does not trade. Other columns are ignored. Row 1 is the first below the header.
 """
 
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
 from typing import Literal, NamedTuple, Self
@@ -133,7 +134,8 @@ def _read(file: Path) -> pl.DataFrame:
     """All columns as text without blanks around it, an empty field as null: numbers are read where they are checked."""
     wanted = "be the path of a CSV or Parquet table"
     try:
-        frame = pl.read_parquet(file) if file.suffix == ".parquet" else pl.read_csv(file, infer_schema=False)
+        content = BytesIO(file.read_bytes())
+        frame = pl.read_parquet(content) if file.suffix == ".parquet" else pl.read_csv(content, infer_schema=False)
         text = frame.select(pl.col(name).cast(pl.String) for name in COLUMNS if name in frame.columns)
     except OSError as error:
         raise _unfit(wanted, f"{str(file)!r}, which cannot be read: {error.strerror}") from None
