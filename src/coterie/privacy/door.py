@@ -6,6 +6,7 @@ kind is the algorithm's `mechanism`:
     laplace  local noise of scale sensitivity / epsilon                     proof: laplace.md
     shares   one of p.holders shares of such noise: only the sum of all reports is protected, the report is not
     gauss    normal noise of standard deviation sensitivity / mu
+    triangle correlated normal noise for pairs (units, good units)            see triangle.py
     digits, root    correlated noise for all running sums of an arm           see streams.py
 
 `die` is for this turn, `lasting` for the whole run of the node.
@@ -19,6 +20,7 @@ from coterie.kernel import UNIT, discrete_laplace, laplace_share, node, rounded_
 from coterie.kernel.samplers import WIDE, wide_laplace
 from coterie.privacy.ledger import book
 from coterie.privacy.streams import add_digits, add_root, book_streams
+from coterie.privacy.triangle import add_triangle, book_pairs
 
 
 @node
@@ -55,5 +57,9 @@ def add_gauss(out, p, die, lasting):
             out.value[e] += rounded_normal(side(die, e), UNIT * out.sensitivity[e] / out.price[e])
 
 
-NOISES = {"laplace": add_laplace, "shares": add_shares, "gauss": add_gauss, "digits": add_digits, "root": add_root}
-BOOKS = {name: book_streams if name in ("digits", "root") else book_all for name in NOISES}
+NOISES = {
+    "laplace": add_laplace, "shares": add_shares, "gauss": add_gauss, "triangle": add_triangle, "digits": add_digits,
+    "root": add_root,
+}
+OTHER_BOOKS = {"digits": book_streams, "root": book_streams, "triangle": book_pairs}
+BOOKS = {name: OTHER_BOOKS.get(name, book_all) for name in NOISES}
