@@ -6,6 +6,7 @@ from typing import Any
 
 from coterie.report.numbers import data_size, decimals_of, number, percent
 from coterie.report.privacy import Verdict, claims_privacy, epsilon_text, privacy_text, verdict
+from coterie.report.procurement import violated
 from coterie.report.regret import decisions_shown, per_decisions
 from coterie.report.rows import Row, all_named
 from coterie.report.theory import MEASUREMENTS
@@ -21,7 +22,7 @@ def table(rows: Sequence[Row]) -> list[dict[str, Any]]:
             "label": row["label"],
             "regret": [_cells(row[key], places, row["replications"]) for key, places in decimals.items()],
             "per_decisions": number(per_decisions(row, decisions)),
-            "best_arm": "-" if row["best_arm_rate"] is None else percent(row["best_arm_rate"]),
+            "best_arm": _best_arm(row),
             "traffic": _traffic(row["communication"]),
             "claimed": epsilon_text(row["privacy"]["claimed"]),
             "accounted": epsilon_text(row["privacy"]["accounted"]),
@@ -36,6 +37,13 @@ def table(rows: Sequence[Row]) -> list[dict[str, Any]]:
 def _cells(statistic: Mapping[str, float], decimals: int, replications: int) -> tuple[str, str]:
     error = "" if replications == 1 else f"± {statistic['sem']:,.{decimals}f}"
     return f"{statistic['mean']:,.{decimals}f}", error
+
+
+def _best_arm(row: Row) -> str:
+    """Orders of many producers at once have no best arm; there the column tells how often they were not good enough."""
+    if "procurement" in row:
+        return number(violated(row))
+    return "-" if row["best_arm_rate"] is None else percent(row["best_arm_rate"])
 
 
 def _traffic(communication: Mapping[str, float]) -> list[str]:
