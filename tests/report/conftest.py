@@ -62,7 +62,9 @@ def row() -> MakeRow:
     return make_row
 
 
-def make_buying_row(label: str = "nf-cb", per_agent: float = 10.0, after: float | None = None, **changes: Any) -> dict[str, Any]:
+def make_buying_row(
+    label: str = "nf-cb", per_agent: float = 10.0, after: float | None = None, **changes: Any
+) -> dict[str, Any]:
     """A row of a procurement: four agents, three producers. `violations` are those of the first agent in 100 rounds."""
     violations, against = changes.pop("violations", 0.0), changes.pop("against", {})
     later = per_agent / 2 if after is None else after
