@@ -357,8 +357,8 @@ def worth(p, units, good, scale):
 
 
 CAVEAT = (
-    "orders rest on the agent's own data without noise, so nobody else may see them; one order may change in an otherwise fixed "
-    "stream of orders; capacities are public"
+    "orders rest on the agent's own data without noise, so nobody else may see them; one order may change in an otherwise "
+    "fixed stream of orders, and not the later orders it would lead to; capacities are public"
 )
 ALONE = Algorithm(
     "nf_cb", secret_record, open_record, message_record, peek=peek, observe=observe, caveat=CAVEAT, mechanism="gauss",
@@ -379,7 +379,7 @@ class AloneOptions(Options):
     kappa: float = Field(1.0, ge=0, allow_inf_nan=False)
     gamma: float = Field(0.0, ge=0, le=1)
     count_agents: bool | None = None
-    index: Literal["ucb", "thompson"] = "ucb"
+    estimate: Literal["ucb", "thompson"] = "ucb"
     oracle: Literal["optimistic", "safe"] = "optimistic"
 
 
@@ -414,7 +414,7 @@ class Choices(NamedTuple):
     kappa: float
     gamma: float
     count_agents: bool | None
-    index: str
+    estimate: str
     oracle: str
     double_n: bool = False
     schedule: str = "powers"
@@ -508,9 +508,10 @@ def method(rule: Algorithm, o: Choices, s: Setting, terms: Terms, claim: Claim, 
     p = Params(
         arms=s.arms, slots=slots, agents=1.0 if o.count_agents is False else float(s.agents),
         share=float(s.agents) if o.double_n else 1.0, alpha=terms.alpha + o.gamma, rho=terms.rho, kappa=o.kappa,
-        explore=explore, probe=o.probe, safe=int(o.oracle == "safe"), thompson=int(o.index == "thompson"),
-        first=o.window[0], last=o.window[1], every=every, price=inf if o.epsilon == inf else prices.get(str(o.calibration), 0.0),
-        epsilon=o.epsilon, levels=levels_of(o, s), classical=sqrt(2 * log(1.25 / o.delta)),
+        explore=explore, probe=o.probe, safe=int(o.oracle == "safe"), thompson=int(o.estimate == "thompson"),
+        first=o.window[0], last=o.window[1], every=every,
+        price=inf if o.epsilon == inf else prices.get(str(o.calibration), 0.0), epsilon=o.epsilon,
+        levels=levels_of(o, s), classical=sqrt(2 * log(1.25 / o.delta)),
         spread=SPREAD if elliptic else 1.0, correlation=CORRELATION if elliptic else 0.0,
         words=(2 if o.learning == "invvar" else 1) * slots + s.arms, learning=LEARNING[o.learning or "check"],
         echo=int(o.learning == "echo"), omega1=o.omega1, omega2=o.omega2, own_window=int(o.judge == "own"), guard=int(o.guard),
@@ -526,7 +527,7 @@ def claim_of(o: Choices) -> Claim:
     if o.epsilon == inf:
         return Claim(inf, "nobody", "no noise is added", unit=unit)
     notes = {
-        "paper": "noise as printed, for an (epsilon, delta) of all exchanges together; accounted is what one changed order loses",
+        "paper": "noise as printed, for all exchanges together; accounted is what one changed order loses",
         "tight": "each order enters one noised block, once",
         "elliptic": "each order enters one noised block, once; its two numbers share their noise",
     }
@@ -553,7 +554,8 @@ def facts(p: Params, o: Choices, s: Setting) -> dict[str, float]:
 SMALL = {"window": (8, 64), "exploration": 6}
 ENTRIES = (
     Entry("nf-cb", "procurement, every agent by itself", AloneOptions, build_alone,
-          ({"exploration": 6}, {"exploration": 6, "oracle": "safe"}, {"exploration": 6, "index": "thompson"}), "procurement"),
+          ({"exploration": 6}, {"exploration": 6, "oracle": "safe", "probe": 9}, {"exploration": 6, "estimate": "thompson"}),
+          "procurement"),
     Entry("fcb", "procurement, all units of all agents pooled every round", PooledOptions, build_pooled,
           ({"exploration": 6}, {"exploration": 6, "double_n": True}), "procurement"),
     Entry("fcb-periodic", "procurement, blocks of units exchanged in a few rounds; no noise", PeriodicOptions, build_periodic,

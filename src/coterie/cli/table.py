@@ -13,7 +13,8 @@ def summary_table(document: dict[str, Any]) -> Table:
     about = f"{first['agents']} agents, {first['arms']} arms, {first['horizon']:,} rounds, {first['replications']} replications"
     caption = f"{about}; epsilon: {first['privacy']['unit']}"
     table = Table(title=document["study"]["title"], caption=caption, header_style="bold")
-    for heading in ("", "regret per agent", "best arm", "rounds", "messages", "bytes", "cost", "claimed ε", "true ε"):
+    judged = "violated rounds" if "procurement" in first else "best arm"
+    for heading in ("", "regret per agent", judged, "rounds", "messages", "bytes", "cost", "claimed ε", "true ε"):
         table.add_column(heading, justify="left" if not heading else "right", no_wrap=bool(heading))
     for row in document["rows"]:
         said, privacy, regret = row["communication"], row["privacy"], row["regret_per_agent"]
@@ -22,7 +23,7 @@ def summary_table(document: dict[str, Any]) -> Table:
         table.add_row(
             row["label"],
             f"{regret['mean']:,.1f} ± {regret['sem']:.1f}",
-            f"{100 * row['best_arm_rate']:.0f} %",
+            outcome(row),
             f"{said['rounds']:.4g}",
             f"{said['messages']:,.0f}",
             data_size(said["bytes"]),
@@ -31,3 +32,10 @@ def summary_table(document: dict[str, Any]) -> Table:
             f"[green]{true}[/green]" if privacy["private"] else f"[red]{true}[/red]" if claimed else true,
         )
     return table
+
+
+def outcome(row: dict[str, Any]) -> str:
+    """How often the best arm was found, or how often an agent's order was not good enough."""
+    if "procurement" in row:
+        return f"{row['procurement']['violations']['mean']:,.1f}"
+    return f"{100 * row['best_arm_rate']:.0f} %"

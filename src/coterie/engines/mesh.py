@@ -23,16 +23,16 @@ def run(p, seed, first, start, horizon, settled, marks, worlds, links, weather, 
     """Replications `first`, `first` + 1, ... as many as `m` has room for."""
     own_world = 1 if worlds.shape[0] > 1 else 0
     for r in range(m.totals.shape[0]):
-        live(p, fold(seed, first + r), start, horizon, settled, marks, worlds, own_world, links.first, links.origin, links.edges,
-             links.last_edge, links.period, links.meetings, weather.active, weather.loss, weather.one_way, weather.away,
-             m.secrets[r], m.opens[r], m.peers[r], m.ledgers[r], m.wires[r], m.said[r], m.cards[r], m.met[r], m.busy[r],
-             m.totals[r], m.early[r], m.violations[r], m.finals[r], m.curves[r], m.tallies[r], m.plans[r], m.outs[r])
+        live(p, fold(seed, first + r), start, horizon, settled, marks, worlds, own_world, links.first, links.origin,
+             links.edges, links.last_edge, links.period, links.meetings, weather.active, weather.loss, weather.one_way,
+             weather.away, m.secrets[r], m.opens[r], m.peers[r], m.ledgers[r], m.wires[r], m.said[r], m.cards[r], m.met[r],
+             m.busy[r], m.totals[r], m.early[r], m.violations[r], m.finals[r], m.curves[r], m.tallies[r], m.plans[r], m.outs[r])
 
 
 @node
 def live(p, key, start, horizon, settled, marks, worlds, own_world, link, origin, edges, last_edge, period, meetings, active,
-         loss, one_way, away, secrets, opens, peers, ledgers, wire, said, cards, met, busy, totals, early, violations, finals, curve,
-         tally, plan, out):
+         loss, one_way, away, secrets, opens, peers, ledgers, wire, said, cards, met, busy, totals, early, violations, finals,
+         curve, tally, plan, out):
     nodes, size, mark, last_word = len(totals), len(said), 0, -len(said)
     for t in range(start, horizon + 1):
         now = t * nodes % size
