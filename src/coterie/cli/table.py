@@ -13,7 +13,7 @@ def summary_table(document: dict[str, Any]) -> Table:
     about = f"{first['agents']} agents, {first['arms']} arms, {first['horizon']:,} rounds, {first['replications']} replications"
     caption = f"{about}; epsilon: {first['privacy']['unit']}"
     table = Table(title=document["study"]["title"], caption=caption, header_style="bold")
-    judged = "violated rounds" if "procurement" in first else "best arm"
+    judged = "violated" if "procurement" in first else "best arm"
     for heading in ("", "regret per agent", judged, "rounds", "messages", "bytes", "cost", "claimed ε", "true ε"):
         table.add_column(heading, justify="left" if not heading else "right", no_wrap=bool(heading))
     for row in document["rows"]:
