@@ -84,7 +84,7 @@ def make_buying_row(
             "best_revenue": [4.0, 4.0, 2.0, 0.0],
         },
         "orders": None,
-        "learned": None,
+        "learned": {"by_agent": [0.0] * 4, "about": None},
         "against": {
             other: {key: {"of_means": ratio, "mean": ratio, "sem": 0.05} for key in ("whole", "after")}
             for other, ratio in against.items()

@@ -103,16 +103,17 @@ def test_the_learning_table_sets_each_row_beside_its_controls(buying_row: MakeRo
         noisy(buying_row, "private", after=3.0, against={"nf-cb": 0.5, "echo": 0.8}),
         noisy(buying_row, "echo", "echo", against={"nf-cb": 0.6}),
     ]
-    rows[1]["procurement"]["learned"] = {"by_agent": [2.0, 0.5, 9.0, None], "about": None}
+    rows[1]["procurement"]["learned"] = {"by_agent": [2.0, 0.5, 9.0, 2.0], "about": None}
     private, echo = procurement.learning_table(rows)
     assert (private["claimed"], private["accounted"], private["learned"]) == ("1", "1.3", "0.5 to 9")
     assert (plain(private["alone"]), plain(private["echo"])) == ("0.50 times", "0.80 times")
-    assert (plain(echo["alone"]), echo["echo"], echo["learned"]) == ("0.60 times", "-", "-")
+    assert (plain(echo["alone"]), echo["echo"], echo["learned"]) == ("0.60 times", "-", "0")
 
 
 def test_what_was_learned_about_each_producer_is_told_on_a_fixed_instance(buying_row: MakeRow) -> None:
-    rows = [buying_row("a"), buying_row("b")]
-    rows[1]["procurement"]["learned"] = {"by_agent": [1.0] * 4, "about": [[0.0, 2.0, 1.0]] * 4}
+    rows = [buying_row("a", communication=SILENT), buying_row("b"), buying_row("drawn")]
+    for row in rows[:2]:
+        row["procurement"]["learned"] = {"by_agent": [1.0] * 4, "about": [[0.0, 2.0, 1.0]] * 4}
     (lesson,) = procurement.lessons(rows, NAMES)
     assert lesson["label"] == "b"
     assert lesson["lines"][0] == ("Anna", ["0", "2", "1"])

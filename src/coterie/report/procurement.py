@@ -49,9 +49,10 @@ def baseline_of(rows: Sequence[Row]) -> Row | None:
 
 
 def echo_of(row: Row, rows: Sequence[Row]) -> Row | None:
-    """The echo control with the same epsilon."""
-    echoes = [other for other in rows if learns_from_itself(other) and other is not row]
-    return next((other for other in echoes if other["parameters"]["epsilon"] == row["parameters"].get("epsilon")), None)
+    """The row that differs from this one in nothing but that it learns from itself."""
+    echoes = [other for other in rows if learns_from_itself(other) and other["algorithm"] == row["algorithm"]]
+    alike = [other for other in echoes if other["parameters"] == row["parameters"] | {"learning": "echo"}]
+    return alike[0] if alike and alike[0] is not row else None
 
 
 class Comparison(NamedTuple):
@@ -146,7 +147,7 @@ def learning_table(rows: Sequence[Row]) -> list[dict[str, Any]]:
                 "label": row["label"],
                 "claimed": epsilon_text(row["privacy"]["claimed"]),
                 "accounted": epsilon_text(row["privacy"]["accounted"]),
-                "learned": _taken(about["learned"]),
+                "learned": _span([number(weight) for weight in sorted(about["learned"]["by_agent"])]),
                 "after": measured(about["regret_after"], row["replications"]),
                 "violations": number(violated(row)),
                 "alone": _ratio(compared(row, alone)),
@@ -154,10 +155,6 @@ def learning_table(rows: Sequence[Row]) -> list[dict[str, Any]]:
             }
         )
     return lines
-
-
-def _taken(learned: Mapping[str, Any] | None) -> str:
-    return _span([number(weight) for weight in _ascending(learned["by_agent"])]) if learned else "-"
 
 
 def _ratio(found: Comparison | None) -> str:
@@ -175,7 +172,7 @@ def lessons(rows: Sequence[Row], names: Sequence[str]) -> list[dict[str, Any]]:
             ],
         }
         for row in rows
-        if row["procurement"]["learned"] and row["procurement"]["learned"]["about"]
+        if talks(row) and row["procurement"]["learned"]["about"]
     ]
 
 
