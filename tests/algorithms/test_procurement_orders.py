@@ -14,7 +14,7 @@ SETTINGS = [(alpha, rho) for alpha in (0.4, 0.6, 0.8) for rho in (1.0, 3.0)]
 
 
 def instances(number, most_producers, most_capacity, seed):
-    """Upper bounds, lower bounds, costs and limits. A third lies on a grid, where ties are common; a third is of low quality."""
+    """Upper and lower bounds, costs and limits. A third lies on a grid, where ties are common; a third is of low quality."""
     rng = np.random.default_rng(seed)
     for index in range(number):
         producers = int(rng.integers(1, most_producers + 1))
