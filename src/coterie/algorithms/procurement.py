@@ -76,12 +76,15 @@ class Params(NamedTuple):
 
 
 def secret_record(p):
-    """Own units and good ones, those already sent, those learned; below, what the next order is made of."""
+    """Own units and good ones, those already sent, those learned; below, what the next order is made of.
+
+    Units are whole numbers far below 2^53, which floating-point numbers add up exactly. Good ones are on the grid.
+    """
     n = capacity(p.arms)
     return record(
-        units=(int64, n), good=(int64, n), sent_units=(int64, n), sent_good=(int64, n), block_units=(int64, n),
-        block_good=(int64, n), learned_units=(float64, n), learned_good=(float64, n),
-        upper=(float64, n), lower=(float64, n), surplus=(float64, n), revenue=(float64, n), amount=(int64, n),
+        units=(float64, n), good=(float64, n), sent_units=(float64, n), sent_good=(float64, n), block_units=(float64, n),
+        block_good=(float64, n), learned_units=(float64, n), learned_good=(float64, n),
+        upper=(float64, n), lower=(float64, n), surplus=(float64, n), revenue=(float64, n), amount=(float64, n),
         quantity=(float64, n), rate=(float64, n), ranking=(int64, n),
     )
 
@@ -89,7 +92,7 @@ def secret_record(p):
 def open_record(p):
     n = capacity(p.arms)
     return record(
-        due=int64, exchanges=int64, since=int64, news=int64, cost=(float64, n), limit=(int64, n), units=(int64, n),
+        due=int64, exchanges=int64, since=int64, news=int64, cost=(float64, n), limit=(float64, n), units=(int64, n),
         good=(int64, n), scale=(float64, n),
     )
 
@@ -107,7 +110,7 @@ def peek(secret, open, p, t, die, plan):
     if t <= p.explore:
         for k in range(p.arms):
             secret.ranking[k] = k
-            secret.amount[k] = min(open.limit[k], p.probe)
+            secret.amount[k] = min(open.limit[k], float(p.probe))
     else:
         bound(secret, p, t)
         if p.thompson:
@@ -115,8 +118,8 @@ def peek(secret, open, p, t, die, plan):
         if not take_all_that_pays(secret, open, p):
             greedy(secret, open, p)
     for k in range(p.arms):
-        if secret.amount[k] > 0:
-            order(plan, k, secret.amount[k])
+        if secret.amount[k] > 0.0:
+            order(plan, k, int(secret.amount[k]))
 
 
 @node
@@ -158,7 +161,7 @@ def take_all_that_pays(secret, open, p):
         quality = secret.lower[k] if p.safe else secret.upper[k]
         d, r = quality - p.alpha, p.rho * secret.upper[k] - open.cost[k]
         secret.surplus[k], secret.revenue[k] = d, r
-        secret.amount[k] = open.limit[k] if r > 0.0 or (r == 0.0 and d >= 0.0) else 0
+        secret.amount[k] = open.limit[k] if r > 0.0 or (r == 0.0 and d >= 0.0) else 0.0
         surplus += nearest(secret.amount[k] * d * COARSE)
     return surplus > p.slots  # more than rounding can have added
 
@@ -170,7 +173,7 @@ def greedy(secret, open, p):
     surplus = 0.0
     for k in range(p.arms):
         d, r = secret.surplus[k], secret.revenue[k]
-        secret.quantity[k] = float(open.limit[k]) if d >= 0.0 and r >= 0.0 else 0.0
+        secret.quantity[k] = open.limit[k] if d >= 0.0 and r >= 0.0 else 0.0
         surplus += secret.quantity[k] * d
         secret.rate[k] = r / -d if d != 0.0 else 0.0
     rank(secret, p)
@@ -186,16 +189,16 @@ def greedy(secret, open, p):
         asked = (open.limit[seller] - secret.quantity[seller]) * -secret.surplus[seller]
         brought = (open.limit[buyer] - secret.quantity[buyer]) * secret.surplus[buyer]
         if asked <= brought:
-            secret.quantity[seller] = float(open.limit[seller])
+            secret.quantity[seller] = open.limit[seller]
             secret.quantity[buyer] += asked / secret.surplus[buyer]
             a += 1
         else:
-            secret.quantity[buyer] = float(open.limit[buyer])
+            secret.quantity[buyer] = open.limit[buyer]
             secret.quantity[seller] += brought / -secret.surplus[seller]
             b -= 1
     for k in range(p.arms):
-        up = ceil(secret.quantity[k] - ROUNDING)
-        secret.amount[k] = int(up if buys(secret, k) else floor(secret.quantity[k] + ROUNDING))
+        whole = ceil(secret.quantity[k] - ROUNDING) if buys(secret, k) else floor(secret.quantity[k] + ROUNDING)
+        secret.amount[k] = float(whole)
 
 
 @node
@@ -208,7 +211,7 @@ def spend(secret, open, p, surplus):
             if asked > surplus:
                 secret.quantity[k] = surplus / -secret.surplus[k]
                 return place
-            secret.quantity[k] = float(open.limit[k])
+            secret.quantity[k] = open.limit[k]
             surplus -= asked
     return p.arms
 
@@ -282,9 +285,9 @@ def release(secret, open, p, t, plan, out):
         secret.sent_units[k], secret.sent_good[k] = secret.units[k], secret.good[k]
         if p.echo:
             secret.block_units[k], secret.block_good[k] = units, good
-            units = good = 0
-        offer(out, k, UNIT * units, float(open.limit[k]), price, 0, open.since + 1, t)
-        offer(out, k, good, float(open.limit[k]), price, 1, open.since + 1, t)
+            units = good = 0.0
+        offer(out, k, UNIT * int(units), open.limit[k], price, 0, open.since + 1, t)
+        offer(out, k, int(good), open.limit[k], price, 1, open.since + 1, t)
 
 
 @node
@@ -314,20 +317,32 @@ def speak(open, p, t, message):
 
 @node
 def overhear(secret, open, peer, p, t, message):
+    if p.learning == NAIVE:
+        merge(secret, p, message)
+        return
     radius = p.omega1 * confidence(p, t - 1)  # the exchange was in the last round
     for k in range(p.arms):
         units, good = message.units[k] * (1.0 / UNIT), message.good[k] * (1.0 / UNIT)
         if p.echo:
             units, good = units + secret.block_units[k], good + secret.block_good[k] * (1.0 / UNIT)
-        if open.limit[k] == 0 or (p.guard and units <= 0.0):
+        if open.limit[k] == 0.0 or (p.guard and units <= 0.0):
             weight = 0.0
         elif p.learning == CHECK:
             weight = p.omega2 if agrees(secret, p, k, units, good, radius) else 0.0
-        elif p.learning == INVVAR:
-            weight = worth(p, units, good, message.scale[k]) / units
-            good = min(max(0.0, good), units)
         else:
-            weight = 1.0 if secret.units[k] + secret.learned_units[k] > 0.0 else 0.0
+            weight = worth(p, units, good, message.scale[k])
+            good = min(max(0.0, good), units)
+        secret.learned_units[k] += weight * units
+        secret.learned_good[k] += weight * good
+
+
+@node
+def merge(secret, p, message):
+    """Add what was sent, where there is something to add it to."""
+    for k in range(p.slots):
+        units, good = message.units[k] * (1.0 / UNIT), message.good[k] * (1.0 / UNIT)
+        known = secret.units[k] + secret.learned_units[k] > 0.0
+        weight = 1.0 if known & ((units > 0.0) | (p.guard == 0)) else 0.0
         secret.learned_units[k] += weight * units
         secret.learned_good[k] += weight * good
 
@@ -335,7 +350,7 @@ def overhear(secret, open, peer, p, t, message):
 @node
 def agrees(secret, p, k, units, good, radius):
     """|y / w - Y / W| <= omega1 sqrt(3 ln(n t) / (2 W)); nothing can be compared with no units."""
-    own, own_good = float(secret.units[k]), secret.good[k] * (1.0 / UNIT)
+    own, own_good = secret.units[k], secret.good[k] * (1.0 / UNIT)
     if not p.own_window:
         own, own_good = own + secret.learned_units[k], own_good + secret.learned_good[k]
     if own <= 0.0 or units == 0.0:
@@ -345,15 +360,16 @@ def agrees(secret, p, k, units, good, radius):
 
 @node
 def worth(p, units, good, scale):
-    """The number of units whose estimate would have the variance of y / w, at most w; 0 where noise is half of the units.
+    """The weight of a message: the number of units whose estimate would have the variance of y / w, divided by w.
 
-    Var(y / w) = (q (1 - q) w + s_yy - 2 q s_wy + q^2 s_ww) / w^2, with q = y / w kept away from 0 and 1.
+    Var(y / w) = (q (1 - q) w + s_yy - 2 q s_wy + q^2 s_ww) / w^2, with q = y / w kept away from 0 and 1. Nothing is learned
+    where the noise may be half of the units.
     """
     if units <= 0.0 or units < 2.0 * scale:
         return 0.0
     q, noise = min(max(0.02, good / units), 0.98), scale * scale
     variance = q * (1.0 - q) * units + noise * (1.0 - 2.0 * q * p.correlation + q * q)
-    return q * (1.0 - q) * units * units / variance
+    return q * (1.0 - q) * units / variance
 
 
 ONE_ORDER = "one round's order of one agent with one producer, and what came of it"
