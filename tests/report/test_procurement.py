@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from coterie.report import procurement
+from coterie.report.agents import together_finding
+from coterie.report.price import price_findings
 from coterie.report.regret import against, regret_findings, too_close
-from coterie.report.tables import table
+from coterie.report.tables import further_columns, table
 
 MakeRow = Callable[..., dict[str, Any]]
 NAMES = ["Anna", "Bert", "Cleo", "Dora"]
@@ -70,7 +72,7 @@ def test_broken_limits_are_told_with_the_agent_that_breaks_them_most(buying_row:
 
 def test_a_study_of_arms_has_no_findings_about_purchases(row: MakeRow) -> None:
     assert procurement.quality_findings([row("a")], NAMES) == []
-    assert procurement.learning_findings([row("a", claimed=1)]) == []
+    assert procurement.echo_findings([row("a", claimed=1)]) == []
 
 
 @pytest.mark.parametrize(
@@ -87,13 +89,13 @@ def test_learning_is_judged_by_the_echo_control(buying_row: MakeRow, ratio: floa
         noisy(buying_row, "private", violations=12.0, against={"echo": ratio}),
         noisy(buying_row, "echo", "echo"),
     ]
-    (finding,) = procurement.learning_findings(rows)
+    (finding,) = procurement.echo_findings(rows)
     assert [plain(case) for case in finding.cases] == [f"“private”: {told}"]
 
 
 def test_nothing_is_said_about_learning_without_an_echo_of_the_same_epsilon(buying_row: MakeRow) -> None:
     rows = [noisy(buying_row, "private", against={"echo": 0.5}), noisy(buying_row, "echo", "echo", epsilon=3.0)]
-    assert procurement.learning_findings(rows) == []
+    assert procurement.echo_findings(rows) == []
     assert procurement.echo_of(rows[0], rows) is None
 
 
@@ -148,3 +150,44 @@ def test_lengths_of_the_exploration_are_listed_where_they_differ(buying_row: Mak
     assert procurement.exploration_text(rows) == "5 rounds"
     rows[1]["procurement"]["exploration"] = 12
     assert procurement.exploration_text(rows) == "5 and 12 rounds"
+
+
+def test_a_row_is_compared_with_learning_alone_by_the_same_rule(buying_row: MakeRow) -> None:
+    bold, careful = {"oracle": "optimistic"}, {"oracle": "safe"}
+    rows = [
+        buying_row("alone", parameters=bold, algorithm="nf-cb", communication=SILENT),
+        buying_row("alone, cautious", parameters=careful, algorithm="nf-cb", communication=SILENT),
+        buying_row("together", parameters=careful | {"epsilon": 1.0}, algorithm="p-fcb", against={"alone, cautious": 0.5}),
+        buying_row("pooled", parameters={"oracle": "other"}, algorithm="fcb", against={"alone": 0.5}),
+    ]
+    assert [procurement.alone_of(row, rows) for row in rows] == [None, None, rows[1], None]
+    assert procurement.alone_of(rows[3], rows[:1]) is rows[0]  # there is no choice
+    (finding,) = procurement.together_findings(rows)
+    assert [plain(case) for case in finding.cases] == ["“together”: 0.50 times, with 0 violated rounds per agent"]
+
+
+def test_the_echo_control_is_neither_learning_together_nor_the_price_of_privacy(buying_row: MakeRow) -> None:
+    rows = [
+        buying_row("nf-cb", 20.0, communication=SILENT),
+        buying_row("fcb", 5.0, algorithm="fcb", against={"nf-cb": 0.25}),
+        noisy(buying_row, "private", against={"nf-cb": 0.5}),
+        noisy(buying_row, "echo", "echo", against={"nf-cb": 0.6}),
+    ]
+    together = together_finding(rows, NAMES)
+    assert together is not None
+    found = [together, *procurement.together_findings(rows), *price_findings(rows)]
+    assert "“private”" in " ".join(case for finding in found for case in finding.cases)
+    assert "echo" not in " ".join(case for finding in found for case in finding.cases)
+
+
+def test_exact_losses_are_rounded_up_and_leave_the_further_measurements(buying_row: MakeRow) -> None:
+    exact = {
+        f"epsilon_{name}_at_{delta}": value
+        for name, values in (("event", (0.12341, 0.2, 0.3)), ("sequential", (1.0, 2.0, None)))
+        for delta, value in zip(("0.01", "0.001", "1e-05"), values, strict=True)
+    }
+    row = noisy(buying_row, "private", extra={"violations": 3.0, "mu_event": 0.5, **exact})
+    (line,) = procurement.losses([buying_row("nf-cb"), row])
+    assert (line["index"], line["claimed"]) == (1, "1")
+    assert line["cells"] == ["0.1235", "0.2", "0.3", "1", "2", "none"]
+    assert further_columns([row]) == ["mu_event"]

@@ -113,6 +113,8 @@ def _procurement(study: Mapping[str, Any], rows: Sequence[Row], words: Words) ->
         "ratios": Markup(ratio_curves(rows, labels)),
         "producers": producers,
         "lessons": procurement.lessons(rows, names),
+        "losses": procurement.losses(rows),
+        "deltas": procurement.DELTAS,
         "source": procurement.source_table(study, rows),
     }
 

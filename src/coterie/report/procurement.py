@@ -15,6 +15,8 @@ from coterie.report.rows import Finding, Row, all_named, named
 from coterie.report.traffic import talks
 
 BASELINE = "nf-cb"
+DELTAS = ("0.01", "0.001", "1e-05")
+SHOWN = ("violations", "regret_after_exploration")
 
 # Regret in excess of FCB that the source prints for its first experiment, and the setting in which it does.
 SOURCE_SETTING = {"agents": 10, "arms": 30, "horizon": 100_000}
@@ -43,9 +45,12 @@ def learns_from_itself(row: Row) -> bool:
 # --- which rows a row is measured by ------------------------------------------------------------------
 
 
-def baseline_of(rows: Sequence[Row]) -> Row | None:
-    """The row in which every agent learns alone."""
-    return next((row for row in rows if row["algorithm"] == BASELINE), None)
+def alone_of(row: Row, rows: Sequence[Row]) -> Row | None:
+    """The row in which agents learn alone by the same rule: where there is more than one, that with the same parameters."""
+    found = [other for other in rows if other["algorithm"] == BASELINE]
+    if len(found) > 1:
+        found = [other for other in found if other["parameters"].items() <= row["parameters"].items()]
+    return found[0] if found and found[0] is not row else None
 
 
 def echo_of(row: Row, rows: Sequence[Row]) -> Row | None:
@@ -135,7 +140,6 @@ def slacks(rows: Sequence[Row]) -> list[str]:
 
 def learning_table(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """For each row that takes in messages: from how many units, at which epsilon, and what it saved, beside its controls."""
-    alone = baseline_of(rows)
     lines = []
     for index, row in enumerate(rows):
         about = row["procurement"]
@@ -150,7 +154,7 @@ def learning_table(rows: Sequence[Row]) -> list[dict[str, Any]]:
                 "learned": _span([number(weight) for weight in sorted(about["learned"]["by_agent"])]),
                 "after": measured(about["regret_after"], row["replications"]),
                 "violations": number(violated(row)),
-                "alone": _ratio(compared(row, alone)),
+                "alone": _ratio(compared(row, alone_of(row, rows))),
                 "echo": _ratio(compared(row, echo_of(row, rows))),
             }
         )
@@ -174,6 +178,27 @@ def lessons(rows: Sequence[Row], names: Sequence[str]) -> list[dict[str, Any]]:
         for row in rows
         if talks(row) and row["procurement"]["learned"]["about"]
     ]
+
+
+def losses(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """For each row with noise, exactly: what one changed order loses, and what all exchanges lose if each may change."""
+    lines = []
+    for index, row in enumerate(rows):
+        if "mu_event" in row["extra"] and claims_privacy(row):
+            cells = [_loss(row["extra"][f"epsilon_{name}_at_{delta}"]) for name in ("event", "sequential") for delta in DELTAS]
+            claimed = epsilon_text(row["privacy"]["claimed"])
+            lines.append({"index": index, "label": row["label"], "claimed": claimed, "cells": cells})
+    return lines
+
+
+def _loss(epsilon: float | None) -> str:
+    """Rounded up: a loss must not look smaller than it is."""
+    return "none" if epsilon is None else epsilon_text({"epsilon": epsilon, "delta": 0.0})
+
+
+def is_shown(measurement: str) -> bool:
+    """Has this page a place of its own for it, outside the further measurements?"""
+    return measurement in SHOWN or measurement.startswith(("epsilon_event_at_", "epsilon_sequential_at_"))
 
 
 def source_table(study: Mapping[str, Any], rows: Sequence[Row]) -> list[dict[str, str]]:
@@ -220,7 +245,20 @@ def _broken(row: Row, names: Sequence[str]) -> str:
     return f"{named(row)}: in {plural(violated(row), 'round')} per agent ({share}){whose}"
 
 
-def learning_findings(rows: Sequence[Row]) -> list[Finding]:
+def together_findings(rows: Sequence[Row]) -> list[Finding]:
+    """What is saved by messages of others once the exploration is over."""
+    talking = [row for row in rows if "procurement" in row and talks(row) and not learns_from_itself(row)]
+    pairs = [(row, compared(row, alone_of(row, rows))) for row in talking]
+    cases = [f"{named(row)}: {_saved(found)}{with_violations(row)}" for row, found in pairs if found]
+    opening = "Once the exploration is over, regret compared with learning alone by the same rule:"
+    return [Finding(opening, tuple(cases))] if cases else []
+
+
+def _saved(found: Comparison) -> str:
+    return times(found.of_means) if found.lower or found.higher else "too close to call"
+
+
+def echo_findings(rows: Sequence[Row]) -> list[Finding]:
     """Did rows with noise learn from others? Only where an echo control was run beside them."""
     noisy = [row for row in rows if claims_privacy(row) and not learns_from_itself(row)]
     known = [(row, echo) for row in noisy if (echo := echo_of(row, rows)) and compared(row, echo)]

@@ -21,16 +21,15 @@ Columns = dict[str, np.ndarray]
 
 
 def measure(about: Procurement, found: Suppliers, case: Case, run: Run) -> Columns:
-    """Of each replication and agent: what was lost and violated, and what was bought."""
+    """Of each replication and agent: what was lost and violated, and what was bought after the exploration."""
     method, horizon = case.method, case.horizon
     assert run.early is not None
     assert run.violations is not None
     units = run.secrets["units"][:, :, : about.producers].astype(float)
     learned = run.secrets["learned_units"][:, :, : about.producers]
-    bought = units.sum(axis=2)
-    revenue = (units * (about.rho * found.quality - found.cost)).sum(axis=2) / horizon
     explored = method.exploration * np.minimum(found.capacity, method.p.probe)
-    per_round = np.maximum(0.0, units - explored) / max(1, horizon - method.exploration)
+    per_round = (units - explored) / max(1, horizon - method.exploration)
+    bought = per_round.sum(axis=2)
     slack = [oracles.slack(found.quality, cost, limit, about.alpha, about.rho)
              for cost, limit in zip(found.cost, found.capacity, strict=True)]
     after, everyone = run.totals - run.early, (len(units), about.agents)
@@ -38,11 +37,11 @@ def measure(about: Procurement, found: Suppliers, case: Case, run: Run) -> Colum
         "regret_after": after,
         "violations": run.violations.astype(float),
         "slack": np.broadcast_to(slack, everyone).copy(),
-        "bought_quality": np.where(bought > 0, units @ found.quality / np.maximum(bought, 1.0), np.nan),
-        "revenue": revenue,
+        "bought_quality": np.where(bought > 0, per_round @ found.quality, np.nan) / np.where(bought > 0, bought, 1.0),
+        "revenue": (per_round * (about.rho * found.quality - found.cost)).sum(axis=2),
         "best_revenue": np.broadcast_to(case.worlds["optimum"], everyone).copy(),
         "orders": per_round,
-        "learned": learned.sum(axis=2) / np.maximum(bought, 1.0),
+        "learned": learned.sum(axis=2) / np.maximum(units.sum(axis=2), 1.0),
         "learned_about": learned / np.maximum(units, 1.0),
         "extra_violations": run.violations.sum(axis=1).astype(float),
         "extra_regret_after_exploration": after.sum(axis=1),
@@ -79,9 +78,10 @@ def orders(about: Procurement, found: Suppliers, mean: np.ndarray) -> dict[str, 
 
 def compare(columns: Columns, other: Columns) -> dict[str, Any]:
     """Regret relative to another row: the ratio of the means, and the mean of the ratios of single replications."""
-    pairs = {key: (columns[name].sum(axis=1), other[name].sum(axis=1))
-             for key, name in (("whole", "totals"), ("after", "regret_after"))}
-    return {key: _ratio(*pair) for key, pair in pairs.items()}
+    return {
+        "whole": _ratio(columns["curves"][:, -1], other["curves"][:, -1]),
+        "after": _ratio(columns["regret_after"].sum(axis=1), other["regret_after"].sum(axis=1)),
+    }
 
 
 def _ratio(mine: np.ndarray, theirs: np.ndarray) -> dict[str, float] | None:
