@@ -469,7 +469,7 @@ def build_periodic(options: PeriodicOptions, s: Setting) -> Method:
     check(o, s)
     rule = ELLIPTIC if o.calibration == "elliptic" else FEDERATED
     made = method(rule, o, s, terms, claim_of(o), exploration(o, s))
-    return made._replace(facts=facts(made.p, o, s), warnings=cautions(o, s))
+    return made._replace(facts=facts(made.p, o, s))
 
 
 def terms_of(s: Setting) -> Terms:
@@ -483,14 +483,10 @@ def check(o: Choices, s: Setting) -> None:
         raise UsageError(f"window must be [first, last] with first <= last, got [{o.window[0]}, {o.window[1]}]")
     if o.mode == "private" and o.calibration == "paper":
         raise UsageError("calibration must be tight or elliptic in mode = 'private', got 'paper'")
-
-
-def cautions(o: Choices, s: Setting) -> tuple[str, ...]:
-    """The noise of the paper is proven for eps_z < 1 only; what is accounted is exact for any."""
     most = 1.0 / spending(1.0, levels_of(o, s), 1)
-    if o.calibration != "paper" or not most <= o.epsilon < inf:
-        return ()
-    return (f"the paper's formula for the noise needs epsilon < {most:.4g} at this horizon: go by the epsilon accounted",)
+    if o.calibration == "paper" and most <= o.epsilon < inf:
+        wanted = f"< {most:.4g} (or inf) for the paper's noise at horizon {s.horizon}: its formula needs eps_1 < 1"
+        raise UsageError(f"epsilon must be {wanted}, got {o.epsilon:g}")
 
 
 def exploration(o: Choices, s: Setting, alone: bool = False) -> int:

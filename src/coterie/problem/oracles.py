@@ -62,7 +62,7 @@ def solve(
         constraints=row,
         bounds=Bounds(0, capacity),
         integrality=np.full(len(quality), int(whole)),
-        options={"mip_rel_gap": 0.0},
+        options={"mip_rel_gap": 0.0, "presolve": False},  # with it the solver may print
     )
     if found.x is None:
         raise CoterieError(f"the program of an agent's best order was not solved: {found.message}")
