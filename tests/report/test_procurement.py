@@ -76,21 +76,23 @@ def test_a_study_of_arms_has_no_findings_about_purchases(row: MakeRow) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "told"),
+    ("ratio", "saved", "told"),
     [
-        (0.8, "0.80 times (3 violated rounds per agent against 0), so others did teach something"),
-        (0.95, "too close to call (3 violated rounds per agent against 0), so what it saves is not shown to come from others"),
-        (1.2, "1.20 times (3 violated rounds per agent against 0), so listening to others did harm"),
+        (0.8, 0.7, "0.80 times (..), so others did teach something"),
+        (0.8, 0.95, "0.80 times (..), but no gain over learning alone is shown"),
+        (0.95, 0.7, "too close to call (..), so what it saves is not shown to come from others"),
+        (1.2, 0.7, "1.20 times (..), so listening to others did harm"),
     ],
 )
-def test_learning_is_judged_by_the_echo_control(buying_row: MakeRow, ratio: float, told: str) -> None:
+def test_learning_is_judged_by_the_echo_control(buying_row: MakeRow, ratio: float, saved: float, told: str) -> None:
     rows = [
         buying_row("nf-cb", 20.0, communication=SILENT),
-        noisy(buying_row, "private", violations=12.0, against={"echo": ratio}),
+        noisy(buying_row, "private", violations=12.0, against={"echo": ratio, "nf-cb": saved}),
         noisy(buying_row, "echo", "echo"),
     ]
     (finding,) = procurement.echo_findings(rows)
-    assert [plain(case) for case in finding.cases] == [f"“private”: {told}"]
+    (case,) = map(plain, finding.cases)
+    assert case.replace("3 violated rounds per agent against 0", "..") == f"“private”: {told}"
 
 
 def test_nothing_is_said_about_learning_without_an_echo_of_the_same_epsilon(buying_row: MakeRow) -> None:

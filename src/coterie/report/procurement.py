@@ -1,9 +1,10 @@
 """What a study of procurement is judged by: regret with and without the exploration, violations beside it, quality, revenue,
 and whether anything was learned from others.
 
-A violated round costs as much regret as a bad year, so no regret stands here without the number of violated rounds. And
-not every drop in regret after a message is learning from its sender: an algorithm that takes its own data for news grows
-bolder too. Rows with `learning = "echo"` do just that. A row is said to have learned from others only if it beats them.
+A violated round can cost a hundred times what a poor order does, so no regret stands here without the number of violated
+rounds. And not every drop in regret after a message is learning from its sender: an algorithm that takes its own data for
+news grows bolder too. Rows with `learning = "echo"` do just that. A row is said to have learned from others only if it
+beats both its echo and learning alone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -268,18 +269,22 @@ def echo_findings(rows: Sequence[Row]) -> list[Finding]:
         "The yardstick is an echo control, which takes messages made of an agent's own data for news. Regret after the "
         "exploration, compared with it:"
     )
-    return [Finding(opening, tuple(f"{named(row)}: {_beyond_echo(row, echo)}" for row, echo in known))]
+    cases = [f"{named(row)}: {_beyond_echo(row, echo, alone_of(row, rows))}" for row, echo in known]
+    return [Finding(opening, tuple(cases))]
 
 
-def _beyond_echo(row: Row, echo: Row) -> str:
-    found = compared(row, echo)
+def _beyond_echo(row: Row, echo: Row, alone: Row | None) -> str:
+    """Others have taught something if a row is better than its echo and better than learning alone."""
+    found, saved = compared(row, echo), compared(row, alone)
     assert found is not None
     rounds = f"({plural(violated(row), 'violated round')} per agent against {number(violated(echo))})"
-    if found.lower:
-        return f"{times(found.of_means)} {rounds}, so others did teach something"
     if found.higher:
         return f"{times(found.of_means)} {rounds}, so listening to others did harm"
-    return f"too close to call {rounds}, so what it saves is not shown to come from others"
+    if not found.lower:
+        return f"too close to call {rounds}, so what it saves is not shown to come from others"
+    if saved and not saved.lower:
+        return f"{times(found.of_means)} {rounds}, but no gain over learning alone is shown"
+    return f"{times(found.of_means)} {rounds}, so others did teach something"
 
 
 def exploration_text(rows: Sequence[Row]) -> str:
