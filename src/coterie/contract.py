@@ -240,6 +240,15 @@ class Options(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
 
 
+class Terms(NamedTuple):
+    """The public facts of a procurement: what each producer asks of each agent, and when an order is good enough."""
+
+    cost: Any  # of a unit [agents, arms]
+    limit: Any  # units per round [agents, arms]; 0: does not sell to this agent
+    alpha: float  # least average quality of an order
+    rho: float  # a unit of quality q earns rho q
+
+
 class Setting(NamedTuple):
     """The public facts of a study that an algorithm may build its parameters from."""
 
@@ -255,6 +264,7 @@ class Setting(NamedTuple):
     components: tuple[int, ...] = ()  # sizes of the parts of the network, in order of their agents
     told: tuple[float, ...] = ()  # the values a reward may have in a message, where they are few; empty: any in low .. high
     liars: float = 0.0  # share of agents that lie, or of messages that are contaminated, for algorithms that are told it
+    terms: Terms | None = None  # of a procurement
 
 
 class Method(NamedTuple):
@@ -274,6 +284,8 @@ class Method(NamedTuple):
     meetings: int = 0  # among peers: edges drawn for a meeting in each round
     active: float = 1.0  # among peers: probability that a drawn edge is active
     warnings: tuple[str, ...] = ()
+    exploration: int = 0  # among peers: rounds at the start whose regret is told apart
+    facts: dict[str, float] = {}  # noqa: RUF012  # what else a summary should tell
     bound: Callable[[Any, float], float] | None = None  # regret per agent by the paper's theorem, of the gaps and lambda_2
     extra: Callable[[Any, Any], dict[str, Any]] | None = None  # of (secrets, opens): further numbers for each replication
 
@@ -286,3 +298,4 @@ class Entry(NamedTuple):
     options: type[Options]  # the keys a study may set, with ranges and defaults
     build: Callable[[Any, Setting], Method]
     examples: tuple[dict[str, Any], ...] = ({},)  # option sets that between them reach every hook: the batteries run them
+    problem: str = "arms"  # what it is for: "arms" or "procurement"

@@ -14,16 +14,19 @@ import pytest
 from numpy import float64, int64
 
 from coterie.algorithms import entries
-from coterie.contract import Algorithm, Claim, Method, Setting, offer, order
+from coterie.contract import Algorithm, Claim, Method, Setting, Terms, offer, order
 from coterie.engines.rehearsal import compare, rehearse_mesh, rehearse_star
 from coterie.engines.simulate import Links, Run, Weather, simulate_mesh, simulate_star
 from coterie.kernel import UNIT, argmax, capacity, node, pick, record, uniform
 from coterie.network import collect, disjoint, path, synchronise
-from coterie.problem import bernoulli, gaussian
+from coterie.problem import bernoulli, gaussian, procurement
 
 AGENTS, ARMS, SEED = 5, 4, 7
 MEANS = np.array([0.9, 0.7, 0.4, 0.1])
 UNLIKE = MEANS + 0.1 * np.array([[-1, 1, -1, 1], [1, -1, 1, -1], [0.5, 0, -0.5, 0], [-0.5, 0, 0.5, 0], [0, 0, 0, 0]])
+COSTS = 0.2 + 0.6 * np.abs(np.sin(np.arange(AGENTS * ARMS))).reshape(AGENTS, ARMS)
+LIMITS = 1 + np.arange(AGENTS * ARMS).reshape(AGENTS, ARMS) ** 2 % 9
+ALPHA, RHO = 0.75, 1.5  # the constraint binds for some agents
 DELAYS = {
     "synchronise": synchronise(path(AGENTS)).slots - 1,
     "hybrid": collect(disjoint([path(3), path(2)])).delay,
@@ -181,6 +184,10 @@ class Case(NamedTuple):
         return DELAYS.get(self.method.structure, 0)
 
     def about(self):
+        if self.problem is procurement:
+            terms = terms_of(self.alike)
+            worlds = procurement.world(MEANS, terms.cost, terms.limit, terms.alpha, terms.rho)
+            return self.method, self.problem, worlds, AGENTS, self.horizon
         means = MEANS[None] if self.alike else UNLIKE
         shape = {"sigma": 0.5, "low": self.clip[0], "high": self.clip[1]} if self.problem is gaussian else {}
         return self.method, self.problem, self.problem.world(means, **shape), AGENTS, self.horizon
@@ -212,11 +219,19 @@ def built(name, example, problem=bernoulli, alike=True, clip=(-inf, inf)):
     facts = {"homogeneous": alike, "gap": 0.2, "low": low, "high": high, "components": (3, 2)}
     setting = Setting(agents=AGENTS, arms=ARMS, horizon=20_000, **facts)
     entry = entries()[name]
+    if entry.problem == "procurement":
+        problem, setting = procurement, setting._replace(terms=terms_of(alike))
     method = entry.build(entry.options(**example), setting)
     if method.structure != "peers":
         return Case(method, problem, alike, clip=clip)
     links = hops_on_a_path(method.life or 2, method.meetings)
     return Case(method, problem, alike, links, clip, Weather(active=method.active))
+
+
+def terms_of(alike):
+    """All agents have the costs and limits of the first, or each its own."""
+    rows = np.zeros(AGENTS, int64) if alike else np.arange(AGENTS)
+    return Terms(COSTS[rows], LIMITS[rows], ALPHA, RHO)
 
 
 def among_peers(algorithm, meetings, weather):
@@ -277,9 +292,10 @@ def test_all_ways_to_run_a_replication_end_in_the_same_bytes(name):
 
 def says_something(name, run):
     """Several epochs, or several releases and words among peers, and arms other than the best."""
-    silent = case(name).method.node.speak is Algorithm("silent").speak
+    node, nothing = case(name).method.node, Algorithm("nothing")
+    silent, closed = node.speak is nothing.speak, node.release is nothing.release
     releases = run.ledgers["entries"].max(axis=(2, 3)).max(axis=1).min()
-    return releases >= 2 and run.curves.max() > 0 and (silent or run.tallies["up_messages"].min() > 0)
+    return (closed or releases >= 2) and run.curves.max() > 0 and (silent or run.tallies["up_messages"].min() > 0)
 
 
 @pytest.mark.parametrize("name", [name for name in MAKERS if case(name).method.folds and "normal" not in name])

@@ -14,7 +14,7 @@ import pytest
 
 from coterie.algorithms import entries
 from coterie.algorithms.elimination import CLIENT, TRUSTED, report_record
-from coterie.contract import Setting, offer, order
+from coterie.contract import Setting, Terms, offer, order
 from coterie.engines import rehearsal
 from coterie.engines.agent import Agent
 from coterie.engines.simulate import Links
@@ -25,7 +25,7 @@ from coterie.problem import bernoulli
 
 AGENTS, ARMS, MEANS = 8, 3, np.array([[0.8, 0.68, 0.2]])
 HORIZON = {"peers": 80}  # rounds; elimination is given enough for several epochs
-SETTING = Setting(AGENTS, ARMS, 4000, gap=0.12, components=(5, 3))
+SETTING = Setting(AGENTS, ARMS, 4000, gap=0.12, components=(5, 3), terms=Terms(np.ones((8, 3)), np.ones((8, 3)), 0.5, 1.0))
 STREAMS = ("digits", "root")  # mechanisms in which an arm's offers are paid for all together
 CALLS = {"know", "hear", "begin", "ask", "tell", "finish", "release", "speak", "announce", "greet", "meet"}
 

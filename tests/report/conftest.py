@@ -60,3 +60,39 @@ def make_row(
 @pytest.fixture
 def row() -> MakeRow:
     return make_row
+
+
+def make_buying_row(
+    label: str = "nf-cb", per_agent: float = 10.0, after: float | None = None, **changes: Any
+) -> dict[str, Any]:
+    """A row of a procurement: four agents, three producers. `violations` are those of the first agent in 100 rounds."""
+    violations, against = changes.pop("violations", 0.0), changes.pop("against", {})
+    later = per_agent / 2 if after is None else after
+    row = make_row(label, per_agent, **changes) | {"best_arm_rate": None}
+    row["parameters"] = changes.get("parameters", {})
+    row["procurement"] = {
+        "alpha": 0.4,
+        "exploration": 5,
+        "regret_after": {"mean": later, "sem": 0.1, "min": later / 2, "max": 2 * later},
+        "violations": {"mean": violations / 4, "sem": 0.0, "min": violations / 4, "max": violations / 4},
+        "by_agent": {
+            "regret_after": [later] * 4,
+            "violations": [violations, 0.0, 0.0, 0.0],
+            "slack": [-0.02, 0.1, 0.15, None],
+            "quality": [0.41, 0.52, 0.6, None],
+            "revenue": [3.0, 4.0, 2.0, 0.0],
+            "best_revenue": [4.0, 4.0, 2.0, 0.0],
+        },
+        "orders": None,
+        "learned": {"by_agent": [0.0] * 4, "about": None},
+        "against": {
+            other: {key: {"of_means": ratio, "mean": ratio, "sem": 0.05} for key in ("whole", "after")}
+            for other, ratio in against.items()
+        },
+    }
+    return row
+
+
+@pytest.fixture
+def buying_row() -> MakeRow:
+    return make_buying_row

@@ -629,8 +629,11 @@ REFUSED = {
     ),
     "problem missing": (study(problem=None), "problem must be a table, got nothing"),
     "problem no table": (study(problem=3), "problem must be a table, got 3"),
-    "unknown kind": (study(problem__kind="poisson"), "problem.kind must be 'bernoulli' or 'gaussian', got 'poisson'"),
-    "kind a number": (study(problem__kind=3), "problem.kind must be 'bernoulli' or 'gaussian', got 3"),
+    "unknown kind": (
+        study(problem__kind="poisson"),
+        "problem.kind must be 'bernoulli', 'gaussian' or 'procurement', got 'poisson'",
+    ),
+    "kind a number": (study(problem__kind=3), "problem.kind must be 'bernoulli', 'gaussian' or 'procurement', got 3"),
     "means outside": (
         with_problem(means=[[0.1, 0.2, 0.3, 0.4], [0.1, 0.2, 0.3, 1.2]]),
         f"problem.means[1][3] {ENTRY}, got 1.2",

@@ -350,22 +350,22 @@ def build_private(o: Any, s: Setting) -> Method:
     rule = PRINTED if o.mode == "paper" else PRIVATE
     if o.noise == "kept":
         rule = rule._replace(name=f"{rule.name}_kept", mechanism="kept")
-    paper = o.mode != "private"
     return Method(
         rule, p, private_claim(o, s), life=o.life,
-        extra=lambda secrets, opens: accounts(nominal, o.rate, s.horizon, secrets) if paper else {},
+        facts=accounts(nominal, o.rate, s.horizon) if o.mode != "private" else {},
+        extra=pivots if o.mode == "paper" else None,
     )  # fmt: skip
 
 
-def accounts(epsilon: float, rate: float, horizon: int, secrets: np.ndarray) -> dict[str, np.ndarray]:
-    """What the releases cost by the horizon, for a reward of an arm that is pulled throughout, and how many agents had a
-    round in which one of their own rewards decided what they did for all to see."""
-    named = zip(("loss_basic", "loss_advanced", "loss_closed_bound"), losses(epsilon, rate, horizon, 1e-5), strict=True)
-    found = {name: np.full(len(secrets), value) for name, value in named}
-    if "pivotal" in (secrets.dtype.names or ()):
-        found["pivotal_share"] = (secrets["pivotal"] > 0).mean(axis=1)
-        found["pivotal_rounds"] = secrets["pivotal"].mean(axis=1)
-    return found
+def accounts(epsilon: float, rate: float, horizon: int) -> dict[str, float]:
+    """What the releases cost by the horizon, for a reward of an arm that is pulled throughout."""
+    found = losses(epsilon, rate, horizon, 1e-5)
+    return {"loss_basic": found.basic, "loss_advanced": found.advanced, "loss_closed_bound": found.closed_bound}
+
+
+def pivots(secrets: np.ndarray, opens: np.ndarray) -> dict[str, np.ndarray]:
+    """How many agents had a round in which one of their own rewards decided what they did for all to see."""
+    return {"pivotal_share": (secrets["pivotal"] > 0).mean(axis=1), "pivotal_rounds": secrets["pivotal"].mean(axis=1)}
 
 
 def private_claim(o: Any, s: Setting) -> Claim:

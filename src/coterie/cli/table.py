@@ -15,7 +15,8 @@ def summary_table(document: dict[str, Any]) -> Table:
     caption = f"{about}; epsilon: {first['privacy']['unit']}"
     table = Table(title=document["study"]["title"], caption=caption, header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("")
-    for heading in ("regret\nper agent", "best\narm", "\nmessages", "\nbytes", "claimed\nε", "true\nε"):
+    judged = "\nviolated" if "procurement" in first else "best\narm"
+    for heading in ("regret\nper agent", judged, "\nmessages", "\nbytes", "claimed\nε", "true\nε"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in document["rows"]:
         said, privacy, regret = row["communication"], row["privacy"], row["regret_per_agent"]
@@ -24,10 +25,17 @@ def summary_table(document: dict[str, Any]) -> Table:
         table.add_row(
             row["label"],
             f"{regret['mean']:,.1f} ± {regret['sem']:.1f}",
-            f"{100 * row['best_arm_rate']:.0f} %",
+            outcome(row),
             f"{said['messages']:,.0f}",
             data_size(said["bytes"]),
             "-" if claimed is None else f"{claimed['epsilon']:g}",
             f"[green]{true}[/green]" if privacy["private"] else f"[red]{true}[/red]" if claimed else true,
         )
     return table
+
+
+def outcome(row: dict[str, Any]) -> str:
+    """How often the best arm was found, or how often an agent's order was not good enough."""
+    if "procurement" in row:
+        return f"{row['procurement']['violations']['mean']:,.1f}"
+    return f"{100 * row['best_arm_rate']:.0f} %"

@@ -61,7 +61,7 @@ def _hooks(role: Algorithm) -> dict[str, Callable]:
 def _specialise(engine: ModuleType, hooks: dict, roles: dict, problem: ModuleType, flags: Mapping[str, bool]) -> str:
     lines = [f'"""Generated from {engine.__name__} for {roles[""].name}."""']
     lines += [f"from {hook.__module__} import {hook.__name__} as {name}" for name, hook in hooks.items()]
-    lines += [f"from {problem.__name__} import draw, lay_out, regret, regret_until"]
+    lines += [f"from {problem.__name__} import draw, lay_out, regret, regret_until, violates"]
     lines += [f"{name} = {value}" for name, value in (dict.fromkeys(FLAGS, False) | dict(flags)).items()]
     for prefix, role in roles.items():
         lines += [f"{prefix.upper()}{name.upper()}S = {getattr(role, name) is not None}" for name in SWITCHES]

@@ -17,26 +17,26 @@ from coterie.contract import greet, inherit, leave, meet, speak, weigh  # bound
 from coterie.engines.faults import corrupt, disguise, out_of  # bound
 from coterie.engines.turn import carry_out, decide, listen  # bound
 from coterie.kernel import FAULT, NETWORK, fold, node, pick, side, stream, uniform, wrap
-from coterie.problem.bernoulli import regret  # bound
+from coterie.problem.bernoulli import regret, violates  # bound
 
 CHURNS = DROPS = LIES = LOSES = SELDOM = WEIGHS = False  # bound
 
 
-def run(p, seed, first, start, horizon, marks, worlds, links, weather, m):
+def run(p, seed, first, start, horizon, settled, marks, worlds, links, weather, m):
     """Replications `first`, `first` + 1, ... as many as `m` has room for."""
     own_world = 1 if worlds.shape[0] > 1 else 0
     for r in range(m.totals.shape[0]):
-        live(p, fold(seed, first + r), start, horizon, marks, worlds, own_world, links.first, links.origin, links.edges,
-             links.last_edge, links.period, links.meetings, links.hearers, links.last_hearer, weather, weather.active,
-             weather.loss, weather.one_way, weather.away, m.tales[r], m.secrets[r], m.opens[r], m.peers[r], m.ledgers[r],
-             m.wires[r], m.said[r], m.cards[r], m.met[r], m.busy[r], m.totals[r], m.finals[r], m.curves[r], m.tallies[r],
-             m.plans[r], m.outs[r])
+        live(p, fold(seed, first + r), start, horizon, settled, marks, worlds, own_world, links.first, links.origin,
+             links.edges, links.last_edge, links.period, links.meetings, links.hearers, links.last_hearer, weather,
+             weather.active, weather.loss, weather.one_way, weather.away, m.tales[r], m.secrets[r], m.opens[r], m.peers[r],
+             m.ledgers[r], m.wires[r], m.said[r], m.cards[r], m.met[r], m.busy[r], m.totals[r], m.early[r], m.violations[r],
+             m.finals[r], m.curves[r], m.tallies[r], m.plans[r], m.outs[r])
 
 
 @node
-def live(p, key, start, horizon, marks, worlds, own_world, link, origin, edges, last_edge, period, meetings, hearers,
+def live(p, key, start, horizon, settled, marks, worlds, own_world, link, origin, edges, last_edge, period, meetings, hearers,
          last_hearer, weather, active, loss, one_way, away, tale, secrets, opens, peers, ledgers, wire, said, cards, met, busy,
-         totals, finals, curve, tally, plan, out):
+         totals, early, violations, finals, curve, tally, plan, out):
     nodes, size, mark, last_word = len(totals), len(said), 0, -len(said)
     for t in range(start, horizon + 1):
         now = t * nodes % size
@@ -71,6 +71,7 @@ def live(p, key, start, horizon, marks, worlds, own_world, link, origin, edges, 
             finals[i] = plan.arm[plan.entries - 1]
             if t > 0:
                 totals[i] += regret(worlds[i * own_world], plan)
+                violations[i] += violates(worlds[i * own_world], plan)
         for meeting in range(drawn):
             if met[meeting] >= 0:
                 exchange(opens, p, t, edges, met[meeting], cards[meeting, 0], cards[meeting, 1], loss, one_way,
@@ -91,6 +92,10 @@ def live(p, key, start, horizon, marks, worlds, own_world, link, origin, edges, 
             last_word = t * nodes
             tally.up_messages += messages
             tally.up_words += words
+            tally.rounds += 1
+        if t == settled:
+            for i in range(nodes):
+                early[i] = totals[i]
         if mark < marks.shape[0] and t == marks[mark]:
             for i in range(nodes):
                 curve[mark] += 0.0 if LIES and weather.liar[i] == 1 else totals[i]

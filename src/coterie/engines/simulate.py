@@ -61,6 +61,8 @@ class Run(NamedTuple):
     ledgers: np.ndarray
     servers: np.ndarray | None = None  # [replication, team]
     server_ledgers: np.ndarray | None = None
+    early: np.ndarray | None = None  # [replication, agent]: regret up to the end of the exploration, among peers
+    violations: np.ndarray | None = None  # [replication, agent]: rounds in which the plan broke a constraint of the problem
 
 
 class StarMemory(NamedTuple):
@@ -183,6 +185,8 @@ class MeshMemory(NamedTuple):
     met: np.ndarray
     busy: np.ndarray
     totals: np.ndarray
+    early: np.ndarray
+    violations: np.ndarray
     finals: np.ndarray
     curves: np.ndarray
     tallies: np.ndarray
@@ -251,6 +255,8 @@ def simulate_mesh(
         met=np.zeros((R, links.meetings), int64),
         busy=np.full((R, agents), -1),
         totals=np.zeros((R, agents)),
+        early=np.zeros((R, agents)),
+        violations=np.zeros((R, agents), int64),
         finals=np.zeros((R, agents), int64),
         curves=np.zeros((R, len(marks))),
         tallies=made(R, TALLY),
@@ -264,8 +270,9 @@ def simulate_mesh(
     seldom = node.seldom and len(wires.first) == 1
     run = bind(mesh, node, problem, flags=flags(weather) | {"SELDOM": seldom}, compiled=compiled)
     worlds = worlds if compiled else worlds.view(np.recarray)
-    run(p, seed, first, node.first_round, horizon, marks, worlds, wires, whole(weather, agents), m)
-    return Run(m.curves, m.totals, m.finals, m.tallies, m.secrets, m.opens, m.ledgers)
+    run(p, seed, first, node.first_round, horizon, method.exploration, marks, worlds, wires, whole(weather, agents), m)
+    told = {"early": m.early, "violations": m.violations}
+    return Run(m.curves, m.totals, m.finals, m.tallies, m.secrets, m.opens, m.ledgers, **told)
 
 
 def _simulate_pool(method, problem, worlds, agents, horizon, marks, links, weather, seed, first, R, compiled, ring):

@@ -6,8 +6,8 @@ Everything an algorithm file needs from here can be imported from this package.
 from coterie.kernel.compiling import OPTIONS, node
 from coterie.kernel.dice import CHOICE, FAULT, IDLE, LIE, NETWORK, NOISE, REWARD, fold, pick, side, stream, uniform
 from coterie.kernel.records import UNIT, capacity, extend, one, record, rows
-from coterie.kernel.samplers import binomial, discrete_laplace, laplace_share, normal, rounded_normal
-from coterie.kernel.tools import argmax, larger, level, ones, wrap
+from coterie.kernel.samplers import beta, binomial, discrete_laplace, laplace_share, normal, rounded_normal
+from coterie.kernel.tools import argmax, larger, level, nearest, ones, wrap
 
 __all__ = [
     "CHOICE",
@@ -20,6 +20,7 @@ __all__ = [
     "REWARD",
     "UNIT",
     "argmax",
+    "beta",
     "binomial",
     "capacity",
     "discrete_laplace",
@@ -28,6 +29,7 @@ __all__ = [
     "laplace_share",
     "larger",
     "level",
+    "nearest",
     "node",
     "normal",
     "one",

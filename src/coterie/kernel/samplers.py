@@ -9,7 +9,7 @@ import numpy as np
 
 from coterie.kernel.compiling import inline, rare
 from coterie.kernel.dice import fold, uniform, word
-from coterie.kernel.tools import ones, quick_log
+from coterie.kernel.tools import nearest, ones, quick_log
 
 _U = np.uint64
 
@@ -25,8 +25,7 @@ def wide_laplace(die, scale):
     """
     bits = word(die, 0)
     y = scale * quick_log(_fraction(bits)) + 0.125 / scale
-    y = y if bits & _U(1) else -y
-    return np.float64(y + 6755399441055744.0).view(np.int64) - 0x4338000000000000  # rounds |y| < 2^51
+    return nearest(y if bits & _U(1) else -y)
 
 
 @inline
@@ -75,15 +74,28 @@ def laplace_share(die, scale, holders):
 
 @rare
 def _gamma_small(die, shape):
-    """Gamma of shape <= 1: a Gamma of shape + 1 (Marsaglia and Tsang 2000) times U^(1 / shape)."""
-    d = shape + 1.0 - 1.0 / 3.0
+    """Gamma of shape <= 1: a Gamma of shape + 1 times U^(1 / shape)."""
+    return _gamma(die, shape + 1.0) * exp(log(1.0 - uniform(die, 0)) / shape)
+
+
+@rare
+def beta(die, a, b):
+    """Beta of a, b >= 1: the share of one of two Gamma numbers in their sum."""
+    x = _gamma(fold(die, 0), a)
+    return x / (x + _gamma(fold(die, 1), b))
+
+
+@rare
+def _gamma(die, shape):
+    """Gamma of shape >= 1 (Marsaglia and Tsang 2000), from draw 1 on."""
+    d = shape - 1.0 / 3.0
     c = 1.0 / sqrt(9.0 * d)
     draw = 1
     while True:
         x = sqrt(-2.0 * log(1.0 - uniform(die, draw))) * cos(2.0 * pi * uniform(die, draw + 1))
         v = (1.0 + c * x) * (1.0 + c * x) * (1.0 + c * x)
         if v > 0.0 and log(1.0 - uniform(die, draw + 2)) < 0.5 * x * x + d - d * v + d * log(v):
-            return d * v * exp(log(1.0 - uniform(die, 0)) / shape)
+            return d * v
         draw += 3
 
 

@@ -62,6 +62,12 @@ def level(m):
 
 
 @inline
+def nearest(x):
+    """The nearest whole number to |x| < 2^51, by its bits: a conversion would keep loops from using vectors."""
+    return np.float64(x + 6755399441055744.0).view(np.int64) - 0x4338000000000000
+
+
+@inline
 def quick_log(x):
     """Natural logarithm of a positive normal number to within 1e-10, without a call: loops over it can use vectors.
 

@@ -5,7 +5,7 @@ import numpy as np
 from coterie.privacy.gauss import epsilon_of
 from coterie.privacy.ledger import loss_per_reward
 
-NORMAL = ("gauss", "root")  # mechanisms whose prices are mu and compose by squares
+NORMAL = ("gauss", "triangle", "root")  # mechanisms whose prices are mu and compose by squares
 
 
 def accounted(ledgers: np.ndarray, mechanism: str, delta: float) -> np.ndarray:

@@ -7,6 +7,7 @@ kind is the algorithm's `mechanism`:
     shares   one of p.holders shares of such noise: only the sum of all reports is protected, the report is not
     kept     one draw for all releases of an arm, scaled to each: for study, no privacy beyond the first release
     gauss    normal noise of standard deviation sensitivity / mu
+    triangle correlated normal noise for pairs (units, good units)            see triangle.py
     digits, root    correlated noise for all running sums of an arm           see streams.py
 
 `die` is for this turn, `lasting` for the whole run of the node.
@@ -20,6 +21,7 @@ from coterie.kernel import UNIT, discrete_laplace, laplace_share, node, rounded_
 from coterie.kernel.samplers import WIDE, wide_laplace
 from coterie.privacy.ledger import book
 from coterie.privacy.streams import add_digits, add_root, book_streams
+from coterie.privacy.triangle import add_triangle, book_pairs
 
 
 @node
@@ -68,7 +70,9 @@ NOISES = {
     "shares": add_shares,
     "kept": add_kept,
     "gauss": add_gauss,
+    "triangle": add_triangle,
     "digits": add_digits,
     "root": add_root,
 }
-BOOKS = {name: book_streams if name in ("digits", "root") else book_all for name in NOISES}
+OTHER_BOOKS = {"digits": book_streams, "root": book_streams, "triangle": book_pairs}
+BOOKS = {name: OTHER_BOOKS.get(name, book_all) for name in NOISES}

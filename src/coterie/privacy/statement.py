@@ -16,6 +16,7 @@ class Claim(NamedTuple):
     delta: float = 0.0
     booked_by: str = "agents"  # whose ledger bounds the loss: "agents" or "server"
     void: str = ""  # why no finite loss holds, whatever the ledger says
+    unit: str = UNIT_OF_PRIVACY  # what may change between two histories that are to look alike
 
 
 def statement(claim: Claim, booked: float, caveat: str = "") -> dict[str, Any]:
@@ -34,7 +35,7 @@ def statement(claim: Claim, booked: float, caveat: str = "") -> dict[str, Any]:
         "claimed": {"epsilon": claim.epsilon, "delta": claim.delta} if claim.epsilon < inf else None,
         "accounted": {"epsilon": None if void else booked, "delta": claim.delta},
         "private": private,
-        "unit": UNIT_OF_PRIVACY,
+        "unit": claim.unit,
         "adversary": BLIND_TO_CHOICES if caveat else claim.adversary,
         "note": ". ".join(note for note in notes if note),
     }

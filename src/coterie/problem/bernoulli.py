@@ -6,9 +6,9 @@ import numpy as np
 from numpy import float64
 
 from coterie.kernel import UNIT, binomial, capacity, node, record, side, uniform
-from coterie.problem.linear import lay_out, quality, regret, regret_until
+from coterie.problem.linear import lay_out, quality, regret, regret_until, violates
 
-__all__ = ["draw", "lay_out", "regret", "regret_until", "world"]
+__all__ = ["draw", "lay_out", "regret", "regret_until", "violates", "world"]
 
 
 def world(means: np.ndarray, weights: Sequence[float] | None = None) -> np.ndarray:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy import float64
 
 from coterie.kernel import UNIT, capacity, node, normal, record, rounded_normal, side
-from coterie.problem.linear import lay_out, quality, regret, regret_until
+from coterie.problem.linear import lay_out, quality, regret, regret_until, violates
 
-__all__ = ["draw", "lay_out", "regret", "regret_until", "world"]
+__all__ = ["draw", "lay_out", "regret", "regret_until", "violates", "world"]
 
 
 def world(

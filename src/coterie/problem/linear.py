@@ -33,5 +33,10 @@ def regret(world, plan):
 
 
 @node
+def violates(world, plan):
+    return 0  # there is no constraint
+
+
+@node
 def regret_until(world, plan, slots):
     return (slots // plan.entries) * plan.lap[plan.entries] + plan.lap[slots % plan.entries]

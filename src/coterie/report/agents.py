@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from coterie.report.numbers import listed, measured, number, percent
 from coterie.report.privacy import claims_privacy
+from coterie.report.procurement import learns_from_itself
 from coterie.report.regret import against, decisions_shown
 from coterie.report.rows import Finding, Row, named
 from coterie.report.svg import add, source
@@ -111,7 +112,8 @@ def victims(rows: Sequence[Row]) -> list[int]:
 
 def together_finding(rows: Sequence[Row], names: Sequence[str]) -> Finding | None:
     """Every row that communicates against learning alone; nothing where no row, or more than one, learns alone."""
-    alone, talking, lost = alone_row(rows), list(filter(talks, rows)), victims(rows)
+    alone, lost = alone_row(rows), victims(rows)
+    talking = [row for row in rows if talks(row) and not learns_from_itself(row)]
     if alone is None:
         return None
     if not lost:

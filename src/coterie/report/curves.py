@@ -61,7 +61,7 @@ def regret_curves(rows: Sequence[Row], names: Sequence[str], view: View, words: 
     add(svg, "line", class_="guide", y1=up.end, y2=up.start, visibility="hidden")
     groups = [_curve(svg, index, row, view, across, up) for index, row in enumerate(rows)]
     if lines:
-        _end_names(groups, [up.at(_values(row, "mean", view)[-1]) for row in rows], lines, right + 8)
+        end_names(groups, [up.at(_values(row, "mean", view)[-1]) for row in rows], lines, right + 8)
     return source(svg)
 
 
@@ -118,7 +118,7 @@ def _curve(svg: Element, index: int, row: Row, view: View, across: Scale, up: Sc
     return group
 
 
-def _end_names(groups: Sequence[Element], ends: Sequence[float], lines: Sequence[Sequence[str]], left: float) -> None:
+def end_names(groups: Sequence[Element], ends: Sequence[float], lines: Sequence[Sequence[str]], left: float) -> None:
     order = sorted(range(len(groups)), key=lambda index: ends[index])
     heights = [LINE * len(lines[index]) for index in order]
     tops = stacked([ends[index] for index in order], heights, bottom=HEIGHT - BOTTOM + 2)

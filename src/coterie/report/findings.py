@@ -11,6 +11,7 @@ from coterie.report.agents import together_finding, victims
 from coterie.report.numbers import listed, percent
 from coterie.report.price import price_findings
 from coterie.report.privacy import privacy_findings
+from coterie.report.procurement import echo_findings, quality_findings, together_findings
 from coterie.report.regret import regret_findings
 from coterie.report.rows import Finding, Row, named
 from coterie.report.theory import theory_findings
@@ -32,6 +33,8 @@ def answers(rows: Sequence[Row], names: Sequence[str]) -> list[Answer]:
         Answer("Before reading on", _single_run_caveat(rows)),
         Answer("Does learning together help?", [together, *regret] if together else []),
         Answer("How large is the regret?", [] if together else regret),
+        Answer("Is what is bought good enough?", quality_findings(rows, names)),
+        Answer("Do agents learn from each other?", [*together_findings(rows), *echo_findings(rows)]),
         Answer("What does privacy cost?", price_findings(rows)),
         Answer("How private is it?", list(map(Finding, privacy_findings(rows)))),
         Answer("How much is said, and to whom?", [traffic_finding(rows)]),

@@ -14,13 +14,15 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from coterie.errors import StorageError
-from coterie.report import agents, dataset, tables
+from coterie.report import agents, dataset, procurement, tables
 from coterie.report.curves import VIEWS, agent_share, first_view, regret_curves, thinned
 from coterie.report.findings import answers
 from coterie.report.labels import ROWS_MAX, short_labels
 from coterie.report.numbers import number
+from coterie.report.orders import orders_picture, producer_names, quality_picture
 from coterie.report.privacy import Verdict, verdict, with_notes
 from coterie.report.question import average, lead, methods, modes_text, regret_meaning, setting
+from coterie.report.ratio import ratio_curves
 from coterie.report.regret import decisions_shown
 from coterie.report.rows import Row, emphasised
 from coterie.report.svg import colour, swatch
@@ -49,7 +51,7 @@ def render(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
         notes=dataset.notes(problem),
         regret_meaning=regret_meaning(problem),
         words=words,
-        procurement=problem["kind"] == "procurement",
+        procurement=_procurement(study, rows, words) if problem["kind"] == "procurement" else None,
         answers=answers(rows, agent_names(problem, rows[0]["agents"])),
         setting=setting(study),
         methods=methods(rows),
@@ -94,6 +96,29 @@ def _single_agents(problem: Mapping[str, Any], rows: Sequence[Row]) -> dict[str,
     }
 
 
+def _procurement(study: Mapping[str, Any], rows: Sequence[Row], words: Words) -> dict[str, Any]:
+    """What agents bought, and from whom they learned."""
+    problem, labels = study["problem"], short_labels([row["label"] for row in rows])
+    names = agent_names(problem, rows[0]["agents"])
+    producers = [words.in_place_of_ours(name) for name in producer_names(problem, rows[0]["arms"])]
+    return {
+        "alpha": f"{problem['alpha']:g}",
+        "exploration": procurement.exploration_text(rows),
+        "table": procurement.table(rows),
+        "agents": procurement.agents_table(rows) if len(names) <= agents.AGENTS_MAX else [],
+        "slacks": procurement.slacks(rows),
+        "qualities": Markup(quality_picture(rows, labels, problem["alpha"], words)),
+        "orders": Markup(orders_picture(rows, producers, words)),
+        "learning": procurement.learning_table(rows),
+        "ratios": Markup(ratio_curves(rows, labels)),
+        "producers": producers,
+        "lessons": procurement.lessons(rows, names),
+        "losses": procurement.losses(rows),
+        "deltas": procurement.DELTAS,
+        "source": procurement.source_table(study, rows),
+    }
+
+
 def _pictures(rows: Sequence[Row], words: Words) -> dict[str, Any]:
     names = short_labels([row["label"] for row in rows])
     present = {verdict(row) for row in rows}
@@ -101,6 +126,7 @@ def _pictures(rows: Sequence[Row], words: Words) -> dict[str, Any]:
         "curves": [(view, Markup(regret_curves(rows, names, view, words))) for view in VIEWS],
         "first": first_view(rows),
         "swatches": [Markup(swatch(index)) for index in range(len(rows))],
+        "colours": [colour(index) for index in range(len(rows))],
         "values": [_values(index, row) for index, row in enumerate(rows)],
         "tradeoff": Markup(tradeoff(rows, names, words)),
         "tradeoff_by_epsilon": tradeoff_axis(rows) is EPSILON,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from coterie.report.numbers import number, times
 from coterie.report.privacy import claims_privacy, epsilon_of, epsilon_text
+from coterie.report.procurement import learns_from_itself, with_violations
 from coterie.report.regret import decisions_shown, mean_regret, per_decisions, too_close
 from coterie.report.rows import Finding, Row, all_named, named
 
@@ -20,7 +21,9 @@ COUNTERPARTS = {
 def price_findings(rows: Sequence[Row]) -> list[Finding]:
     """What noise costs in regret against the row without privacy, one finding for each such row."""
     by_reference: dict[str, tuple[Row, list[Row]]] = {}
-    for row in filter(claims_privacy, rows):
+    for row in rows:
+        if not claims_privacy(row) or learns_from_itself(row):
+            continue
         reference = reference_of(row, rows)
         if reference is not None:
             by_reference.setdefault(reference["label"], (reference, []))[1].append(row)
@@ -57,7 +60,8 @@ def _differ_in_noise_only(row: Row, other: Row) -> bool:
 def _price(reference: Row, rows: Sequence[Row], decisions: int) -> Finding:
     regret = number(per_decisions(reference, decisions))
     opening = (
-        f"Without privacy, {named(reference)} has a regret of {regret} per {number(decisions)} decisions of an agent. "
+        f"Without privacy, {named(reference)} has a regret of {regret} per {number(decisions)} decisions of an "
+        f"agent{with_violations(reference)}. "
         "With noise, in the same unit:"
     )
     if not any(row["privacy"]["private"] for row in rows):
@@ -69,7 +73,8 @@ def _case(row: Row, reference: Row, decisions: int) -> str:
     same = row["algorithm"] in (reference["algorithm"], *_noisy_forms(reference))
     regret, without = (per_decisions(entry, decisions) for entry in (row, reference))
     difference = _difference(row, reference, regret - without)
-    return f"{named(row)}: {number(regret)}, {difference}; {_given(row)}{'' if same else ', by another algorithm'}"
+    given = f"{_given(row)}{with_violations(row)}{'' if same else ', by another algorithm'}"
+    return f"{named(row)}: {number(regret)}, {difference}; {given}"
 
 
 def _noisy_forms(reference: Row) -> list[str]:

@@ -1,12 +1,14 @@
 """Regret of rows beside each other: what is lowest, what is highest, and what cannot be told apart.
 
-A difference is called one only if the intervals of two standard errors do not overlap.
+A difference is called one only if the intervals of two standard errors do not overlap. Where a run tells how rows compare on
+the same instances and seeds, it is that ratio whose interval decides: instances differ more than algorithms do.
 """
 
 import math
 from collections.abc import Sequence
 
 from coterie.report.numbers import measured, times
+from coterie.report.procurement import compared, with_violations
 from coterie.report.rows import Row, all_named, named
 
 
@@ -16,6 +18,9 @@ def mean_regret(row: Row) -> float:
 
 def too_close(row: Row, other: Row) -> bool:
     """Do the intervals of two standard errors overlap? Always false between different numbers seen once."""
+    paired = compared(row, other, "whole") if "procurement" in row else None
+    if paired:
+        return not (paired.lower or paired.higher)
     here, there = row["regret_per_agent"], other["regret_per_agent"]
     return abs(here["mean"] - there["mean"]) <= 2 * (here["sem"] + there["sem"])
 
@@ -25,10 +30,10 @@ def against(row: Row, reference: Row) -> str:
     if mean_regret(row) == mean_regret(reference):
         return "the same regret"
     if too_close(row, reference):
-        return "regret too close to call"
+        return f"regret too close to call{with_violations(row)}"
     if mean_regret(reference) <= 0:
-        return f"regret {measured(row['regret_per_agent'], row['replications'])} per agent"
-    return f"{times(mean_regret(row) / mean_regret(reference))} the regret"
+        return f"regret {measured(row['regret_per_agent'], row['replications'])} per agent{with_violations(row)}"
+    return f"{times(mean_regret(row) / mean_regret(reference))} the regret{with_violations(row)}"
 
 
 # Regret per decision, for readers to whom a sum over a whole run says nothing
@@ -65,7 +70,7 @@ def regret_findings(rows: Sequence[Row]) -> list[str]:
 
 def _regret_text(row: Row) -> str:
     total, per_agent = (measured(row[key], row["replications"]) for key in ("regret", "regret_per_agent"))
-    return f"{total} in total, {per_agent} per agent"
+    return f"{total} in total, {per_agent} per agent{with_violations(row)}"
 
 
 def _level_with(row: Row, rows: Sequence[Row]) -> str:

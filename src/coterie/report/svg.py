@@ -17,8 +17,8 @@ DASHES = ("", "9 4", "3 3", "12 3 3 3", "6 2 2 2 2 2")  # 5 and 6 have no common
 Point = tuple[float, float]
 
 
-def picture(key: str, description: str) -> Element:
-    return Element("svg", {"viewBox": f"0 0 {WIDTH} {HEIGHT}", "role": "img", "aria-label": description, "class": key})
+def picture(key: str, description: str, height: float = HEIGHT) -> Element:
+    return Element("svg", {"viewBox": f"0 0 {WIDTH} {height}", "role": "img", "aria-label": description, "class": key})
 
 
 def add(parent: Element, tag: str, text: str = "", **attributes: Any) -> Element:

@@ -6,6 +6,7 @@ from typing import Any
 
 from coterie.report.numbers import data_size, decimals_of, number, percent
 from coterie.report.privacy import Verdict, claims_privacy, epsilon_text, privacy_text, verdict
+from coterie.report.procurement import is_shown, violated
 from coterie.report.regret import decisions_shown, per_decisions
 from coterie.report.rows import Row, all_named
 from coterie.report.theory import MEASUREMENTS
@@ -21,13 +22,13 @@ def table(rows: Sequence[Row]) -> list[dict[str, Any]]:
             "label": row["label"],
             "regret": [_cells(row[key], places, row["replications"]) for key, places in decimals.items()],
             "per_decisions": number(per_decisions(row, decisions)),
-            "best_arm": "-" if row["best_arm_rate"] is None else percent(row["best_arm_rate"]),
+            "best_arm": _best_arm(row),
             "traffic": _traffic(row["communication"]),
             "claimed": epsilon_text(row["privacy"]["claimed"]),
             "accounted": epsilon_text(row["privacy"]["accounted"]),
             "verdict": verdict(row),
             "protection": letters[_protection(row)] if claims_privacy(row) else "-",
-            "further": [_measurement(row["extra"].get(column)) for column in further] if _has_further(row) else [],
+            "further": [_measurement(row["extra"].get(column)) for column in further] if _further(row) else [],
         }
         for index, row in enumerate(rows)
     ]
@@ -36,6 +37,13 @@ def table(rows: Sequence[Row]) -> list[dict[str, Any]]:
 def _cells(statistic: Mapping[str, float], decimals: int, replications: int) -> tuple[str, str]:
     error = "" if replications == 1 else f"± {statistic['sem']:,.{decimals}f}"
     return f"{statistic['mean']:,.{decimals}f}", error
+
+
+def _best_arm(row: Row) -> str:
+    """Orders of many producers at once have no best arm; there the column tells how often they were not good enough."""
+    if "procurement" in row:
+        return number(violated(row))
+    return "-" if row["best_arm_rate"] is None else percent(row["best_arm_rate"])
 
 
 def _traffic(communication: Mapping[str, float]) -> list[str]:
@@ -54,12 +62,12 @@ def _protection(row: Row) -> tuple[str, str]:
 
 
 def further_columns(rows: Sequence[Row]) -> list[str]:
-    """The families' own measurements: delays, violations, ...; what belongs to theory has a table of its own."""
-    return list(dict.fromkeys(key for row in rows for key in row["extra"] if key not in MEASUREMENTS))
+    """The families' own measurements: delays, active sets, ...; those of theory and of procurement have tables of their own."""
+    return list(dict.fromkeys(key for row in rows for key in _further(row)))
 
 
-def _has_further(row: Row) -> bool:
-    return bool(row["extra"].keys() - set(MEASUREMENTS))
+def _further(row: Row) -> list[str]:
+    return [key for key in row["extra"] if key not in MEASUREMENTS and not ("procurement" in row and is_shown(key))]
 
 
 def _measurement(value: float | None) -> str:

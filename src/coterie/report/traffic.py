@@ -16,6 +16,9 @@ HEARERS = {
     "private-ucb": "agents nearby",
     "byzantine-ucb": "agents nearby",
     "pr-ucb": "agents nearby",
+    "fcb": "agents nearby, in every round",
+    "fcb-periodic": "agents nearby, in a few rounds",
+    "p-fcb": "agents nearby, in a few rounds",
 }
 NAMES_MAX = 6
 

@@ -30,7 +30,9 @@ class Truth(NamedTuple):
 
 
 def agent_names(problem: Problem, agents: int) -> list[str]:
-    """Numbered as in the study file, from 0; those of a data set from 1, as it is usual to name them."""
+    """As the study names them, else numbered from 0 as in its file; those of a data set from 1, as is usual."""
+    if problem.get("agent_names"):
+        return list(problem["agent_names"])
     first = 1 if problem.get("dataset") else 0
     return [f"agent {number}" for number in range(first, first + agents)]
 

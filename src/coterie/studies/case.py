@@ -22,10 +22,11 @@ from coterie.network import (
     second_eigenvalue,
     synchronise,
 )
-from coterie.problem import bernoulli, diabetes, gaussian
+from coterie.problem import bernoulli, diabetes, gaussian, procurement
 from coterie.problem.instances import TIE, grid, heterogeneous, middle, smallest_gap, uniform
 from coterie.problem.linear import quality
-from coterie.studies.spec import Row, Specification
+from coterie.studies.procurement import is_drawn, make_procurement
+from coterie.studies.spec import Procurement, Row, Specification
 from coterie.theory.gossip import trivial_bound
 
 PROBLEM, NETWORK, FAULTS = 0, 1, 2  # purposes of an instance's own randomness
@@ -72,17 +73,28 @@ class Case(NamedTuple):
 
 def is_random(study: Specification) -> bool:
     """Whether every replication has an instance of its own."""
-    drawn = study.problem.instance == "uniform" or study.problem.heterogeneity > 0
+    if isinstance(study.problem, Procurement):
+        drawn = is_drawn(study.problem)
+    else:
+        drawn = study.problem.instance == "uniform" or study.problem.heterogeneity > 0
     return drawn or study.network.graph == "erdos-renyi" or any(row.faults.churn or row.faults.liars for row in study.rows)
 
 
 def make_case(study: Specification, row: Row, replication: int) -> Case:
     """The instance is drawn from (seed, replication): all rows of a study meet the same ones."""
-    problem, worlds, means = make_problem(study, np.random.default_rng([study.seed, replication, PROBLEM]))
+    entry = algorithms.find(row.reference)
+    if isinstance(study.problem, Procurement):
+        problem, (worlds, found, setting) = procurement, make_procurement(study, study.problem, replication)
+        overall = found.quality
+    else:
+        problem, worlds, means = make_problem(study, np.random.default_rng([study.seed, replication, PROBLEM]))
+        overall = quality(means, study.problem.weights)
+        setting = make_setting(study, row, problem, means, overall)
+    if (entry.problem == "procurement") != (problem is procurement):
+        wanted = "'procurement'" if entry.problem == "procurement" else "'bernoulli' or 'gaussian'"
+        raise UsageError(f"problem.kind must be {wanted} for {entry.name}, got {study.problem.kind!r}")
     graph = make_graph(study, np.random.default_rng([study.seed, replication, NETWORK]))
-    overall = quality(means, study.problem.weights)
-    setting = make_setting(study, row, problem, means, overall)
-    method = algorithms.find(row.reference).build(row.options, setting)
+    method = entry.build(row.options, setting)
     method = method._replace(warnings=(*method.warnings, *fault_warnings(row, method)))
     delay, links, traffic = STRUCTURES[method.structure](study, method, graph, overall.max() - overall)
     weather = make_weather(study, row, method, overall, np.random.default_rng([study.seed, replication, FAULTS]))
@@ -118,6 +130,7 @@ def contaminant(study: Specification, row: Row) -> float:
 def make_problem(study: Specification, rng: np.random.Generator) -> tuple[ModuleType, np.ndarray, np.ndarray]:
     """The kind of rewards, the world, and the means [agents, arms], or [1, arms] where all agents are alike."""
     about = study.problem
+    assert not isinstance(about, Procurement)
     drawn = {"grid": grid, "middle": middle, "uniform": lambda arms: uniform(arms, rng, about.between)}
     if about.dataset:
         means = diabetes.table(about.rule, about.split, about.file).means
@@ -261,7 +274,7 @@ def among_peers(study, method, graph, gaps):
         messages = tally["up_messages"] * hearers + 2 * tally["meetings"]
         words = tally["up_words"] * hearers + tally["meeting_words"]
         extra = {name: np.full(len(tally), value) for name, value in bounds.items()}
-        rounds = np.where(messages > 0, study.horizon, 0)
+        rounds = np.minimum(np.maximum(tally["rounds"], np.where(tally["meetings"] > 0, study.horizon, 0)), study.horizon)
         return Traffic(rounds, messages, 8 * words, price * messages, extra)
 
     return 0, links._replace(meetings=method.meetings, period=study.network.switch_every or 1), traffic

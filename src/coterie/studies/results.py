@@ -1,7 +1,6 @@
 """What a run leaves: tables of all replications, a summary of every row, and the files that hold them."""
 
 import json
-import math
 import os
 import platform
 from datetime import UTC, datetime
@@ -15,8 +14,10 @@ from coterie.algorithms import find
 from coterie.errors import StateError, StorageError
 from coterie.privacy.statement import statement
 from coterie.studies.case import checkpoints, make_case
-from coterie.studies.running import Batch, Columns
-from coterie.studies.spec import Row, Specification, finite_or_null, rewritten
+from coterie.studies.purchases import compare, tell
+from coterie.studies.running import AGENTS_SHOWN, Batch, Columns
+from coterie.studies.spec import Procurement, Row, Specification, finite_or_null, rewritten
+from coterie.studies.spread import spread
 from coterie.version import VERSION
 
 
@@ -57,16 +58,20 @@ def read_result(study: Specification, folder: Path) -> Result:
 
 
 def make_result(study: Specification, batches: dict[Batch, Columns]) -> Result:
-    summary, curves, ends = [], [], []
+    summary, curves, ends, columns_of = [], [], [], {}
     for index, row in enumerate(study.rows):
         mine = [columns for batch, columns in batches.items() if batch.row == index]
-        joined = {name: np.concatenate([columns[name] for columns in mine]) for name in mine[0]}
+        joined = columns_of[row.label] = {name: np.concatenate([columns[name] for columns in mine]) for name in mine[0]}
         summary.append(summarise(study, row, joined))
         curves.append(long_form(study, index, joined["curves"]))
         numbers = np.arange(study.replications, dtype=np.int32)
         about = {"row": np.full(study.replications, index, np.int32), "replication": numbers}
         single = {name: values for name, values in joined.items() if values.ndim == 1 and name != "seconds"}
         ends.append(pl.DataFrame(about | single))
+    for facts in summary if isinstance(study.problem, Procurement) else ():
+        own = columns_of[facts["label"]]
+        others = {label: columns for label, columns in columns_of.items() if columns is not own}
+        facts["procurement"]["against"] = {label: compare(own, columns) for label, columns in others.items()}
     return Result(study, summary, pl.concat(curves), pl.concat(ends, how="diagonal"))
 
 
@@ -108,6 +113,7 @@ def summarise(study: Specification, row: Row, columns: Columns) -> dict[str, Any
         "communication": {name: mean[name] for name in ("rounds", "messages", "bytes", "cost")},
         "privacy": statement(case.method.claim, float(columns["epsilon"].max()), case.method.node.caveat),
         "extra": {name.removeprefix("extra_"): value for name, value in mean.items() if name.startswith("extra_")},
+        **({"procurement": tell(study, case.method, columns, AGENTS_SHOWN)} if "orders" in columns else {}),
         "warnings": list(case.method.warnings),
         "seconds": float(seconds),
         "agent_rounds_per_second": agents * study.horizon * study.replications / max(float(seconds), 1e-9),
@@ -119,11 +125,6 @@ def mean_of_honest(values: np.ndarray) -> list[float]:
     """Of each agent, over the replications in which it told the truth; nan: there was none."""
     told = ~np.isnan(values)
     return (np.where(told, values, 0.0).sum(axis=0) / np.where(told.any(axis=0), told.sum(axis=0), np.nan)).tolist()
-
-
-def spread(values: np.ndarray) -> dict[str, float]:
-    sem = float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else 0.0
-    return {"mean": float(values.mean()), "sem": sem, "min": float(values.min()), "max": float(values.max())}
 
 
 def manifest(study: Specification) -> dict[str, Any]:

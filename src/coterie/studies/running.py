@@ -18,7 +18,9 @@ import numpy as np
 from coterie.errors import StorageError, UsageError
 from coterie.privacy.accountant import accounted
 from coterie.studies.case import Case, is_random, make_case
-from coterie.studies.spec import Specification
+from coterie.studies.procurement import check, instance_of, suppliers_of
+from coterie.studies.purchases import measure
+from coterie.studies.spec import Procurement, Specification
 
 Progress = Callable[[int, int, str], None]  # done, total (agent-rounds), label of the row
 
@@ -86,6 +88,8 @@ def _batches(study: Specification) -> Iterator[Batch]:
 
 def check_rows(study: Specification) -> None:
     """Options that do not fit the problem or the network are found before anything runs."""
+    if isinstance(study.problem, Procurement):
+        check(study, study.problem)
     for row in study.rows:
         try:
             make_case(study, row, 0)
@@ -118,19 +122,25 @@ def _run(study: Specification, cases: _Cases, batch: Batch) -> Columns:
     ledgers, role = run.ledgers, method.node
     if claim.booked_by == "server" and run.server_ledgers is not None and method.server is not None:
         ledgers, role = run.server_ledgers, method.server
-    traffic, lies = case.traffic(run.tallies), case.weather.liar == 1
-    found = np.isin(run.finals, case.best_arms).astype(float)
-    totals, own = run.totals.copy(), method.extra(run.secrets, run.opens) if method.extra else {}
+    traffic, lies, about = case.traffic(run.tallies), case.weather.liar == 1, study.problem
+    found, totals = np.isin(run.finals, case.best_arms).astype(float), run.totals.copy()
+    own = method.facts | (method.extra(run.secrets, run.opens) if method.extra else {})
+    bought = {}
     if lies.any():  # a liar's own fate does not count
         found[:, lies] = totals[:, lies] = np.nan
+    if isinstance(about, Procurement):
+        found[:] = np.nan  # there is no best arm among producers
+        bought = measure(about, suppliers_of(about, study.seed, instance_of(about, batch.first)), case, run)
     return {
         "curves": run.curves,
-        "best_arm_rate": np.nanmean(found, axis=1),
+        "best_arm_rate": found[:, ~lies].mean(axis=1) if len(lies) else found.mean(axis=1),
         **{name: np.asarray(getattr(traffic, name), float) for name in ("rounds", "messages", "bytes", "cost")},
         "epsilon": accounted(ledgers, role.mechanism, claim.delta).max(axis=1),
         "totals": totals[:, :AGENTS_SHOWN],
         "found": found[:, :AGENTS_SHOWN],
-        **{f"extra_{name}": np.asarray(values, float) for name, values in (traffic.extra | own).items()},
+        **{f"extra_{name}": np.asarray(values, float) for name, values in traffic.extra.items()},
+        **{f"extra_{name}": np.broadcast_to(np.asarray(value, float), batch.replications) for name, value in own.items()},
+        **bought,
         "seconds": np.full(batch.replications, seconds / batch.replications),
     }
 

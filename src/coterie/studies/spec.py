@@ -30,9 +30,11 @@ from pydantic import (
     model_serializer,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from coterie.errors import UsageError
-from coterie.problem import diabetes
+from coterie.problem import diabetes, suppliers
+from coterie.problem.oracles import best_quality
 from coterie.studies.messages import given, misfit
 
 Number = TypeVar("Number")
@@ -192,11 +194,138 @@ class Gaussian(ArmProblem):
         return self.clip or (-math.inf, math.inf)
 
 
+class Procurement(Table):
+    """Agents that order units of producers: suppliers are drawn, written out, or those of a table in a file.
+
+    `agents` and `producers` may be left out where the suppliers tell them.
+    """
+
+    kind: Literal["procurement"]
+    distribution: suppliers.Distribution | None = None
+    sd: Finite = Field(default=0.1, gt=0)  # of a normal distribution, around alpha
+    homogeneous: bool = False
+    instances: Count | None = None  # drawn, over which replications go round; None: one for each
+    agents_drawn: Count | None = None  # for how many agents suppliers are drawn; the first `agents` of them play
+    quality: tuple[Probability, ...] | None = None
+    cost: Means[Probability] | None = None
+    capacity: Means[Annotated[int, Field(ge=0)]] | None = None
+    file: str | None = None
+    agents: Count
+    producers: Annotated[int, Field(ge=2)]
+    alpha: Probability = 0.4
+    rho: Finite = Field(default=1.0, gt=0)
+
+    @model_validator(mode="before")
+    @classmethod
+    def fill_in_what_the_source_tells(cls, table: Any) -> Any:
+        if not isinstance(table, dict):
+            return table
+        sources = [key for key in ("distribution", "quality", "file") if table.get(key) is not None]
+        if len(sources) > 1:
+            raise misfit(text=f"must have at most one of distribution, quality and file, got {' and '.join(sources)}")
+        if sources == ["file"] and isinstance(table["file"], str):
+            found = read_suppliers(table["file"])
+            return {"agents": len(found.agents), "producers": len(found.producers)} | table
+        sizes: dict[str, int] = {}
+        for key in ("quality", "cost", "capacity"):
+            values = table.get(key)
+            told = sizes_of(values) if isinstance(values, tuple) else {}
+            sizes |= {"producers": told["arms"]} if "arms" in told else {}
+            sizes |= {"agents": told["agents"]} if "agents" in told else {}
+        return sizes | ({} if sources else {"distribution": "uniform"}) | table
+
+    @model_validator(mode="after")
+    def the_keys_belong_together(self) -> Self:
+        given_keys = {key for key in ("quality", "cost", "capacity") if getattr(self, key) is not None}
+        if given_keys and len(given_keys) < 3:
+            missing = next(key for key in ("quality", "cost", "capacity") if key not in given_keys)
+            raise misfit(missing, text=f"must be given beside {' and '.join(sorted(given_keys))}, got nothing")
+        for key in ("instances", "agents_drawn"):
+            if self.distribution is None and getattr(self, key) is not None:
+                raise misfit(key, text=f"must be left out where suppliers are not drawn, got {getattr(self, key)}")
+        if self.agents_drawn is not None and self.agents_drawn < self.agents:
+            raise misfit("agents_drawn", text=f"must be at least the number of agents, {self.agents}, got {self.agents_drawn}")
+        return self
+
+    @model_validator(mode="after")
+    def the_suppliers_fit(self) -> Self:
+        if self.distribution is not None:
+            return self
+        found = self.fixed_suppliers()
+        for key, size in (("agents", len(found.cost)), ("producers", len(found.quality))):
+            if getattr(self, key) != size:
+                raise misfit(key, text=f"must be {size} as the suppliers have it, or left out, got {getattr(self, key)}")
+        if unmet := self.unmet_quality(found):
+            raise misfit("alpha", text=unmet)
+        return self
+
+    def fixed_suppliers(self) -> suppliers.Suppliers:
+        """Those that are not drawn."""
+        if self.file is not None:
+            return read_suppliers(self.file)
+        assert self.quality and self.cost and self.capacity
+        try:
+            return suppliers.explicit(self.quality, self.cost, self.capacity, self.agents)
+        except UsageError as error:
+            raise from_suppliers(error) from None
+
+    def unmet_quality(self, found: suppliers.Suppliers) -> str:
+        """What is wrong with alpha if some agent could buy nothing."""
+        best = [best_quality(found.quality, capacity) for capacity in found.capacity]
+        least = min(best)
+        if least >= self.alpha:
+            return ""
+        return f"must be <= {least:g}, the best average quality that agent {best.index(least)} can buy, got {self.alpha:g}"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Where qualities lie."""
+        return 0.0, 1.0
+
+    @property
+    def arms(self) -> int:
+        return self.producers
+
+    @property
+    def weights(self) -> None:
+        return None
+
+    @model_serializer(mode="wrap")
+    def as_written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without the folder of a file, with the names it has, and without the keys that are not used."""
+        table = {key: value for key, value in write(self).items() if value is not None}
+        if self.file is None:
+            return table
+        found = read_suppliers(self.file)
+        names = {"agent_names": found.agents, "producer_names": found.producers}
+        return table | {"file": PurePath(self.file).name} | names
+
+    def content(self) -> dict[str, Any]:
+        """What the digest covers in place of the path of a file."""
+        if self.file is None:
+            return {}
+        found = read_suppliers(self.file)
+        return {"file": [found.quality.tolist(), found.cost.tolist(), found.capacity.tolist()]}
+
+
+def read_suppliers(file: str) -> suppliers.Suppliers:
+    try:
+        return suppliers.read_table(file)
+    except UsageError as error:
+        raise from_suppliers(error) from None
+
+
+def from_suppliers(error: UsageError) -> PydanticCustomError:
+    """`problem.cost must ...` about the table itself becomes a complaint about its key."""
+    place, _, text = str(error).partition(" ")
+    return misfit(place.removeprefix("problem."), text=text)
+
+
 def with_default_kind(table: Any) -> Any:
     return {"kind": "bernoulli", **table} if isinstance(table, dict) else table
 
 
-Problem = Annotated[Bernoulli | Gaussian, Field(discriminator="kind"), BeforeValidator(with_default_kind)]
+Problem = Annotated[Bernoulli | Gaussian | Procurement, Field(discriminator="kind"), BeforeValidator(with_default_kind)]
 
 
 class LinkCost(Table):

@@ -1,0 +1,91 @@
+"""What a row of a procurement tells beyond its regret: what was bought, how often it was not good enough, what was learned.
+
+A violated round costs as much as the worst order could, so regret is told beside the number of violated rounds, and with the
+exploration apart. Rows meet the same instances with the same seeds, so they are compared replication by replication.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from coterie.contract import Method
+from coterie.engines.simulate import Run
+from coterie.problem import oracles
+from coterie.problem.suppliers import Suppliers
+from coterie.studies.case import Case
+from coterie.studies.procurement import is_drawn, suppliers_of
+from coterie.studies.spec import Procurement, Specification
+from coterie.studies.spread import spread
+
+Columns = dict[str, np.ndarray]
+
+
+def measure(about: Procurement, found: Suppliers, case: Case, run: Run) -> Columns:
+    """Of each replication and agent: what was lost and violated, and what was bought after the exploration."""
+    method, horizon = case.method, case.horizon
+    assert run.early is not None
+    assert run.violations is not None
+    units = run.secrets["units"][:, :, : about.producers].astype(float)
+    learned = run.secrets["learned_units"][:, :, : about.producers]
+    explored = method.exploration * np.minimum(found.capacity, method.p.probe)
+    per_round = (units - explored) / max(1, horizon - method.exploration)
+    bought = per_round.sum(axis=2)
+    slack = [oracles.slack(found.quality, cost, limit, about.alpha, about.rho)
+             for cost, limit in zip(found.cost, found.capacity, strict=True)]
+    after, everyone = run.totals - run.early, (len(units), about.agents)
+    return {
+        "regret_after": after,
+        "violations": run.violations.astype(float),
+        "slack": np.broadcast_to(slack, everyone).copy(),
+        "bought_quality": np.where(bought > 0, per_round @ found.quality, np.nan) / np.where(bought > 0, bought, 1.0),
+        "revenue": (per_round * (about.rho * found.quality - found.cost)).sum(axis=2),
+        "best_revenue": np.broadcast_to(case.worlds["optimum"], everyone).copy(),
+        "orders": per_round,
+        "learned": learned.sum(axis=2) / np.maximum(units.sum(axis=2), 1.0),
+        "learned_about": learned / np.maximum(units, 1.0),
+        "extra_violations": run.violations.sum(axis=1).astype(float),
+        "extra_regret_after_exploration": after.sum(axis=1),
+    }
+
+
+def tell(study: Specification, method: Method, columns: Columns, agents_shown: int) -> dict[str, Any]:
+    """Of one row, over all its replications."""
+    about = study.problem
+    assert isinstance(about, Procurement)
+    by_agent = {"regret_after": "regret_after", "violations": "violations", "slack": "slack", "quality": "bought_quality",
+                "revenue": "revenue", "best_revenue": "best_revenue"}
+    mean_orders, about_each = columns["orders"].mean(axis=0), columns["learned_about"].mean(axis=0)[:agents_shown]
+    return {
+        "alpha": about.alpha,
+        "exploration": method.exploration,
+        "regret_after": spread(columns["regret_after"].mean(axis=1)),
+        "violations": spread(columns["violations"].mean(axis=1)),
+        "by_agent": {name: columns[key].mean(axis=0)[:agents_shown].tolist() for name, key in by_agent.items()},
+        "orders": None if is_drawn(about) else orders(about, suppliers_of(about, study.seed, 0), mean_orders),
+        "learned": {  # units taken from others for one of its own
+            "by_agent": columns["learned"].mean(axis=0)[:agents_shown].tolist(),
+            "about": None if is_drawn(about) else about_each.tolist(),
+        },
+    }
+
+
+def orders(about: Procurement, found: Suppliers, mean: np.ndarray) -> dict[str, Any]:
+    """Units per round after the exploration, beside the best order and the capacity."""
+    best = [oracles.best_order(found.quality, cost, limit, about.alpha, about.rho).tolist()
+            for cost, limit in zip(found.cost, found.capacity, strict=True)]
+    return {"quality": found.quality.tolist(), "mean": mean.tolist(), "best": best, "capacity": found.capacity.tolist()}
+
+
+def compare(columns: Columns, other: Columns) -> dict[str, Any]:
+    """Regret relative to another row: the ratio of the means, and the mean of the ratios of single replications."""
+    return {
+        "whole": _ratio(columns["curves"][:, -1], other["curves"][:, -1]),
+        "after": _ratio(columns["regret_after"].sum(axis=1), other["regret_after"].sum(axis=1)),
+    }
+
+
+def _ratio(mine: np.ndarray, theirs: np.ndarray) -> dict[str, float] | None:
+    if (theirs <= 0).any():
+        return None
+    single = spread(mine / theirs)
+    return {"of_means": float(mine.mean() / theirs.mean()), "mean": single["mean"], "sem": single["sem"]}
