@@ -16,7 +16,7 @@ from coterie.engines.chance import Keyed
 from coterie.engines.rehearsal import rehearse_mesh, rehearse_star
 from coterie.engines.simulate import Links
 from coterie.errors import UsageError
-from coterie.privacy.accountant import Loss, concentrated_epsilon, dearest, history, once, rounded_up, share_of, spent
+from coterie.privacy.accountant import Loss, concentrated_epsilon, dearest, once, rounded_up, share_of, spent
 from coterie.privacy.door import NOISES
 from coterie.privacy.events import NORMAL, PURE, STREAMS, Event, events_of
 from coterie.privacy.gauss import delta_of, epsilon_of
@@ -140,12 +140,6 @@ def test_a_person_with_several_rewards_loses_as_many_times_as_much():
     """Normal noise: mu is lost m times where one release covers all m rewards."""
     assert Loss(Fraction(1, 2), Fraction(1, 4)).times(6).epsilon() == 3.0
     assert Loss(normal_squares=Fraction(1, 4)).times(6).epsilon(1e-6) == epsilon_of(3.0, 1e-6)
-
-
-def test_a_whole_history_loses_what_each_of_its_rewards_does():
-    blocks = [event(1, 1), event(2, 3), event(4, 7), event(1, 5, 2.0, arm=1)]
-    assert history(blocks).pure == 1 + 2 + 4 + 10
-    assert history([event(1, 9, 0.5, "gauss")]).normal_squares == Fraction(9, 2) ** 2
 
 
 @given(st.floats(1e-6, 1e3), st.integers(1, 60))

@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from math import exp, inf, log, log1p, nextafter, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,14 @@ def accounted(ledgers: np.ndarray, mechanism: str, delta: float) -> np.ndarray:
         return loss_per_reward(ledgers)
     mu = np.sqrt(ledgers["squares"].sum(axis=-1).max(axis=-1))
     return np.vectorize(epsilon_of, otypes=[float])(mu, delta)
+
+
+def booked_loss(ledger: Any, mechanism: str) -> "Loss":
+    """Of the dearest arm of one ledger record."""
+    loss, squares = (ledger[field].sum(axis=-1).max().item() for field in ("loss", "squares"))
+    if loss == inf:
+        return WITHOUT_NOISE
+    return Loss(normal_squares=Fraction(squares)) if mechanism in NORMAL else Loss(Fraction(loss), Fraction(squares))
 
 
 class Loss(NamedTuple):
@@ -103,15 +111,6 @@ def dearest(events: Iterable[Event]) -> list[Loss]:
 def spent(events: Iterable[Event], delta: float = 0.0) -> float:
     """The epsilon of the dearest reward, rounded up."""
     return max((loss.epsilon(delta) for loss in dearest(events)), default=0.0)
-
-
-def history(events: Iterable[Event]) -> Loss:
-    """Of all rewards of an agent at once, each changed at will: an event is moved by every reward that it covers."""
-    total = Loss()
-    for covers in _by_arm(events).values():
-        for event in covers:
-            total = total.plus(price_of(event).times(event.last - event.first + 1))
-    return total
 
 
 def share_of(epsilon: float, parts: int) -> float:
