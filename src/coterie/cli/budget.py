@@ -20,7 +20,7 @@ def budget(
     horizon: int = typer.Option(10_000, metavar="T", help="For an algorithm: the number of rounds."),
     epsilon: float = typer.Option(None, metavar="E", help="For an algorithm: the epsilon to state."),
     mode: str = typer.Option(None, metavar="M", help="For an algorithm: private, paper, ..."),
-    true_epsilon: float = typer.Option(None, metavar="E", help="For an algorithm: what a reward may truly lose; finds the noise."),
+    true_epsilon: float = typer.Option(None, metavar="E", help="Instead: what a reward may truly lose; finds the noise."),
     sets: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="An option of the algorithm, or a key of the study."),
     person: int = typer.Option(10, metavar="M", help="Also tell what a person with so many rewards loses."),
     as_json: bool = typer.Option(False, "--json", help="Everything as JSON on stdout, and nothing else there."),
@@ -97,7 +97,7 @@ def _lines(row: dict[str, Any]) -> list[str]:
     noise, delta = row["noise"], row["privacy"]["accounted"]["delta"]
     sizes = " .. ".join(dict.fromkeys(f"{scale:.4g}" for scale in noise["scale"]))
     kind = "standard deviation" if noise["mechanism"] in NORMAL else "scale"
-    with_noise = f"each with {noise['mechanism']} noise of {kind} {sizes} rewards" if max(noise["scale"], default=0) else "no noise"
-    lines = [f"releases of one arm: at most {row['releases']:,}, {with_noise}"]
+    scaled = f"each with {noise['mechanism']} noise of {kind} {sizes} rewards"
+    lines = [f"releases of one arm: at most {row['releases']:,}, {scaled if any(noise['scale']) else 'without noise'}"]
     lines += [f"delta: {delta:g}"] if delta else []
     return lines + ([f"note: {row['privacy']['note']}"] if row["privacy"]["note"] else [])

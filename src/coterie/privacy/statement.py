@@ -71,8 +71,8 @@ class Guarantee(NamedTuple):
     def words(self) -> str:
         """One sentence to sign.
 
-        >>> Guarantee("the server", "all reports", "one reward", "nobody", 1.0, 0.0).words()
-        'the server (sees all reports) can shift its odds about one reward by a factor of at most 2.72 (epsilon 1), trusting nobody.'
+        >>> Guarantee("Eve", "all reports", "one reward", "nobody", 1.0, 0.0).words()
+        'Eve (sees all reports) can shift its odds about one reward by a factor of at most 2.72 (epsilon 1), trusting nobody.'
         """
         who = f"{self.party} (sees {self.sees})"
         if self.epsilon == inf:
