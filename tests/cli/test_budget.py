@@ -1,41 +1,54 @@
 """`coterie budget` as a user meets it."""
 
 import json
-import os
-import subprocess
 import sys
 from math import exp
-from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-
-def budget(*arguments):
-    command = [Path(sys.executable).with_name("coterie"), "budget", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"COLUMNS": "160"})
+from coterie.cli.main import main
 
 
-def row(*arguments):
-    done = budget(*arguments, "--json")
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)["rows"][0]
+@pytest.fixture
+def budget(monkeypatch, capsys):
+    """The command in this process: (returncode, stdout, stderr)."""
+    monkeypatch.setenv("COLUMNS", "160")
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["coterie", "budget", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return SimpleNamespace(returncode=ended.value.code, **capsys.readouterr()._asdict())
+
+    return run
+
+
+@pytest.fixture
+def row(budget):
+    def first(*arguments):
+        done = budget(*arguments, "--json")
+        assert done.returncode == 0, done.err
+        return json.loads(done.out)["rows"][0]
+
+    return first
 
 
 def parties(row, key="parties"):
     return {party["party"]: party["epsilon"] for party in row[key]}
 
 
-def test_the_example_of_the_help_runs_and_tells_everything():
-    text = budget("--help").stdout
+def test_the_example_of_the_help_runs_and_tells_everything(budget):
+    text = budget("--help").out
     example = " ".join(text[text.index("Example: coterie budget") :].split()[3:12])
     assert example == "fed-ucb --agents 10 --arms 10 --horizon 1000 --epsilon 1"
     done = budget(*example.split())
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.err
     for words in ("a neighbour", "everyone together", "at most 10", "laplace noise of scale 1 rewards", "the agent itself"):
-        assert words in done.stdout
+        assert words in done.out
 
 
-def test_json_has_units_noise_and_words():
+def test_json_has_units_noise_and_words(row):
     found = row("fed-ucb", "--horizon", 200, "--set", "mechanism=tree", "--epsilon", 0.5, "--person", 4)
     assert found["releases"] == 201 and found["noise"]["scale"] == pytest.approx([16, 16])  # 8 levels, each at 0.5 / 8
     assert parties(found)["everyone together"] == pytest.approx(0.5)
@@ -45,12 +58,12 @@ def test_json_has_units_noise_and_words():
     assert found["privacy"]["private"] is True
 
 
-def test_the_printed_form_is_told_to_cost_as_many_times_as_there_are_agents():
+def test_the_printed_form_is_told_to_cost_as_many_times_as_there_are_agents(row):
     found = row("cdp-mab", "--mode", "paper", "--agents", 50, "--epsilon", 1)
     assert found["privacy"]["private"] is False and parties(found)["the server"] == 50
 
 
-def test_a_true_epsilon_finds_the_noise_it_needs():
+def test_a_true_epsilon_finds_the_noise_it_needs(row):
     found = row("cdp-mab", "--mode", "paper", "--agents", 50, "--true-epsilon", 1)
     assert found["parameters"]["epsilon"] == pytest.approx(0.02, rel=1e-9)
     assert 1 - 1e-9 < parties(found)["the server"] <= 1
@@ -58,9 +71,9 @@ def test_a_true_epsilon_finds_the_noise_it_needs():
     assert row("cdp-mab", "--true-epsilon", 2)["parameters"]["epsilon"] == 2
 
 
-def test_every_row_of_a_study_is_told():
+def test_every_row_of_a_study_is_told(budget):
     done = budget("quickstart", "--set", "horizon=300", "--json")
-    rows = json.loads(done.stdout)["rows"]
+    rows = json.loads(done.out)["rows"]
     assert len(rows) > 1 and all(row["horizon"] == 300 and row["parties"] for row in rows)
 
 
@@ -80,8 +93,8 @@ def test_every_row_of_a_study_is_told():
         (["quickstar"], "did you mean 'quickstart'?"),
     ],
 )
-def test_bad_input_is_one_line(arguments, message):
+def test_bad_input_is_one_line(arguments, message, budget):
     done = budget(*arguments)
     assert done.returncode == 2
-    assert message in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1 and done.stdout == ""
+    assert message in done.err
+    assert len(done.err.strip().splitlines()) == 1 and done.out == ""

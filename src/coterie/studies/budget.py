@@ -14,7 +14,7 @@ from coterie.studies.case import make_case
 from coterie.studies.messages import check
 from coterie.studies.spec import Specification, finite_or_null, rewritten
 
-STEPS = 60  # of the search for the epsilon to state
+STEPS, TOLERANCE = 60, 1e-9  # of the search for the epsilon to state
 
 
 class Price(NamedTuple):
@@ -105,19 +105,21 @@ def price_of_truth(entry: Entry, parameters: dict[str, Any], setting: Setting, t
     """With the largest stated epsilon whose true loss over the horizon is at most `true_epsilon`."""
     if "epsilon" not in entry.options.model_fields:
         raise UsageError(f"--true-epsilon must be left out: {entry.name} has no epsilon to choose")
-    low, high, best = 0.0, true_epsilon, None
-    for step in range(STEPS):
-        stated = high if step == 0 else (low + high) / 2
-        if stated in (low, high) and step > 0:
-            break
+    low, high, stated, best = 0.0, inf, true_epsilon, None
+    for _ in range(STEPS):
         price = price_algorithm(entry, {**parameters, "epsilon": stated}, setting)
+        if price.epsilon == inf:
+            why = price.method.claim.void or "a number leaves an agent without noise"
+            raise UsageError(f"--true-epsilon cannot be had from {entry.name} here: {why}")
         if price.epsilon <= true_epsilon:
             best, low = price, stated
-            if step == 0:
-                break
         else:
             high = stated
+        if best and best.epsilon >= true_epsilon * (1 - TOLERANCE):
+            break
+        stated *= true_epsilon / price.epsilon * (1 - TOLERANCE / 2)  # most losses are in proportion to what is stated
+        if not low < stated < high:
+            stated = (low + high) / 2 if high < inf else 2 * low
     if best is None:
-        why = price.method.claim.void or "a number leaves an agent without noise"
-        raise UsageError(f"--true-epsilon cannot be had from {entry.name} here: {why}")
+        raise UsageError(f"--true-epsilon must be larger for {entry.name}, got {true_epsilon}")
     return best
