@@ -230,7 +230,7 @@ def plain_publish(open, p, t, plan, out):
         innovate(open, p, out.arm[e], out.value[e], out.last[e], 0.0)
 
 
-# --- blocks ------------------------------------------------------------------------------------------
+# --- blocks (proof: privacy/blocks.md) ---------------------------------------------------------------
 
 
 @node
@@ -256,7 +256,7 @@ def laplace_variance(p):
     return 2.0 * p.reach * p.reach / (p.price * p.price)
 
 
-# --- tree over own pulls -----------------------------------------------------------------------------
+# --- tree over own pulls (proof: privacy/tree.md) ----------------------------------------------------
 #
 # 1..m is 1..before plus one dyadic interval, where `before` is m without its lowest set bit. Sums of 1..m are kept by the
 # level of m: that of `before` is still there, because levels in between are lower.

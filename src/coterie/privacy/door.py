@@ -5,8 +5,8 @@ kind is the algorithm's `mechanism`:
 
     laplace  local noise of scale sensitivity / epsilon                     proof: laplace.md
     shares   one of p.holders shares of such noise: only the sum of all reports is protected, the report is not
-    gauss    normal noise of standard deviation sensitivity / mu
-    digits, root    correlated noise for all running sums of an arm           see streams.py
+    gauss    normal noise of standard deviation sensitivity / mu            proof: gauss.md
+    digits, root    correlated noise for all running sums of an arm         proof: streams.md
 
 `die` is for this turn, `lasting` for the whole run of the node.
 
