@@ -1,21 +1,36 @@
 """Noise for deployment: exact integer sampling from the operating system's entropy. Proofs: laplace.md, gauss.md.
 
 Laplace noise is drawn by algorithms 1 and 2 of Canonne, Kamath and Steinke (2020); normal noise by algorithm N of Karney
-(2016), a true normal number of which as many digits are drawn as it takes to round it. The scale is a fraction of whole numbers,
-and no floating-point number takes part in a draw. The running time depends on the noise, so a deployed agent must release on a
-fixed tick.
+(2016), a true normal number of which as many digits are drawn as it takes to round it. The scale is a fraction of whole
+numbers, and no floating-point number takes part in a draw. The running time depends on the noise, so a deployed agent must
+release on a fixed tick.
 """
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import inf
+from math import ceil, floor, inf
 from secrets import randbelow
 from typing import Any
 
+from coterie.errors import UsageError
 from coterie.kernel import UNIT
 from coterie.privacy.door import book_all
 
 _FINENESS = 1024  # scales are rounded up to multiples of 1/1024 of a grid step
+
+
+def on_grid(reward: float, low: float = 0.0, high: float = 1.0) -> int:
+    """A reward as a whole number of steps, within the range and rounded inwards at its ends.
+
+    So two rewards lie no further apart than the whole steps that fit into the range: the sensitivity is a fact about integers.
+
+    >>> on_grid(0.5), on_grid(7.0)
+    (32768, 65536)
+    """
+    if reward != reward:
+        raise UsageError("a reward must be a number, got nan")
+    least, most = ceil(UNIT * Fraction(low)), floor(UNIT * Fraction(high))
+    return min(max(round(UNIT * Fraction(reward)) if abs(reward) < inf else most if reward > 0 else least, least), most)
 
 
 def discrete_laplace(scale: Fraction) -> int:
