@@ -16,6 +16,12 @@ class UsageError(CoterieError):
     exit_code = 2
 
 
+class BudgetError(CoterieError):
+    """A release would cost more privacy than is left; nothing was released."""
+
+    exit_code = 3
+
+
 class StateError(CoterieError):
     """What lies on disk does not fit: another study's results, or damaged ones."""
 

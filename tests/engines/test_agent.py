@@ -50,7 +50,7 @@ def test_a_deployed_agent_refuses_chance_that_could_be_foretold():
 def test_a_deployed_agent_refuses_noise_that_it_cannot_draw_exactly():
     client = ready(noise="secagg")
     before = client.open.tobytes()
-    with pytest.raises(UsageError, match="mechanism of a deployed elimination_client must be one of laplace") as refused:
+    with pytest.raises(UsageError, match="mechanism of a deployed elimination_client must be one of gauss, laplace") as refused:
         finish(client)
     assert "'shares'" in str(refused.value)
     assert "\n" not in str(refused.value)

@@ -2,15 +2,18 @@
 
 import secrets
 from fractions import Fraction
-from math import inf
+from math import floor, inf
 from random import Random
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.stats import dlaplace
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2_contingency, dlaplace, laplace, norm
 
 from coterie.contract import offer, out_record
+from coterie.errors import UsageError
 from coterie.kernel import UNIT, one
 from coterie.privacy import exact
 from coterie.privacy.ledger import ledger_record
@@ -23,12 +26,12 @@ def seeded(monkeypatch):
     monkeypatch.setattr(exact, "randbelow", Random(31).randrange)
 
 
-def pass_door(*offers):
+def pass_door(*offers, door=exact.pass_laplace):
     """The deployed door with offers (arm, value, sensitivity, price), each of a stretch of its own."""
     out, ledger = one(out_record(P)), one(ledger_record(P.arms, 1))
     for n, (arm, value, sensitivity, price) in enumerate(offers):
         offer(out, arm, value, sensitivity, price, 0, n + 1, n + 1)
-    exact.pass_laplace(out, ledger)
+    door(out, ledger)
     return out, ledger
 
 
@@ -36,11 +39,97 @@ def test_entropy_is_the_operating_systems():
     assert exact.randbelow is secrets.randbelow
 
 
-@pytest.mark.parametrize("scale", [Fraction(5, 2), Fraction(1, 3), Fraction(40)])
+@pytest.mark.parametrize("scale", map(Fraction, ["1/5", "1/3", "5/2", 40, 2**16, 2**40]), ids=str)
 def test_exact_noise_has_the_discrete_laplace_law(scale, seeded, chance_of_fit):
     """Chi-squared at 1e-7: false alarm below 1e-6."""
-    draws = np.array([exact.discrete_laplace(scale) for _ in range(20_000)])
-    assert chance_of_fit(draws, dlaplace(float(1 / scale))) > 1e-7
+    draws = np.array([exact.discrete_laplace(scale) for _ in range(50_000)])
+    law = dlaplace(float(1 / scale)) if scale < 2**20 else laplace(scale=float(scale))  # whose steps do not show
+    assert chance_of_fit(draws, law) > 1e-7
+
+
+def test_at_an_extreme_price_there_is_no_noise_to_speak_of(seeded):
+    """Scale 1/60: a draw other than 0 has probability 2e-26."""
+    assert {exact.discrete_laplace(Fraction(1, 60)) for _ in range(1000)} == {0}
+
+
+def rounded_law(sigma):
+    """P(z <= k) = Phi((k + 1/2) / sigma)."""
+    return SimpleNamespace(ppf=lambda q: sigma * norm.ppf(q) - 0.5, cdf=lambda k: norm.cdf((k + 0.5) / sigma))
+
+
+@pytest.mark.parametrize("sigma", map(Fraction, ["1/3", "7/5", 40, 2**16, "1099511627777/3"]), ids=str)
+def test_exact_normal_noise_is_a_rounded_normal_number(sigma, seeded, chance_of_fit):
+    """Chi-squared at 1e-7: false alarm below 1e-6."""
+    draws = np.array([exact.rounded_normal(sigma) for _ in range(20_000)])
+    assert chance_of_fit(draws, rounded_law(float(sigma))) > 1e-7
+
+
+def test_the_test_of_the_normal_law_would_notice_a_deviation_a_tenth_too_small(seeded, chance_of_fit):
+    draws = np.array([exact.rounded_normal(Fraction(40)) for _ in range(20_000)])
+    assert chance_of_fit(draws, rounded_law(44.0)) < 1e-7
+
+
+def test_digits_of_a_deviate_are_drawn_as_they_are_needed_and_kept(monkeypatch):
+    scripted = iter([5, 5, 1, 2, 9])
+    monkeypatch.setattr(exact, "randbelow", lambda bound: next(scripted))
+    one, other = exact._Deviate(), exact._Deviate()
+    assert one < other and not other < one
+    assert (one.digits, other.digits) == ([5, 1], [5, 2])
+    assert one.prefix(2) == (5 << 32) + 1
+
+
+def opendp_draws(kind, scale, count):
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    space = dp.vector_domain(dp.atom_domain(T="i64"))
+    if kind == "laplace":
+        return dp.m.make_laplace(space, dp.l1_distance(T="i64"), scale=scale)([0] * count)
+    return dp.m.make_gaussian(space, dp.l2_distance(T="i64"), scale=scale)([0] * count)
+
+
+NOISES = [("laplace", "discrete_laplace", 2.5), ("laplace", "discrete_laplace", 300.0), ("gauss", "rounded_normal", 50.0)]
+
+
+@pytest.mark.parametrize(("kind", "draw", "scale"), NOISES)
+def test_noise_of_the_operating_systems_entropy_has_the_law_of_another_library(kind, draw, scale):
+    """Two samples that no seed can fix: chi-squared at 1e-10, so that a false alarm has a chance below 1e-9.
+
+    That library's normal noise is the discrete Gaussian, which differs from a rounded one by 1 / (24 sigma^2), far below what
+    as many draws can tell.
+    """
+    count = 25_000
+    ours = np.array([getattr(exact, draw)(Fraction(scale)) for _ in range(count)])
+    theirs = np.array(opendp_draws(kind, scale, count))
+    ends = np.unique(np.quantile(np.concatenate([ours, theirs]), np.linspace(0.005, 0.995, 60)))
+    table = [np.bincount(np.searchsorted(ends, sample), minlength=len(ends) + 1) for sample in (ours, theirs)]
+    assert np.sum(table, axis=0).min() >= 40
+    assert chi2_contingency(table).pvalue > 1e-10
+    assert chi2_contingency([table[0], np.roll(table[1], 1)]).pvalue < 1e-10
+
+
+RANGES = st.tuples(st.floats(-10, 10), st.floats(1e-3, 10)).map(lambda pair: (pair[0], pair[0] + pair[1]))
+
+
+@given(RANGES, st.floats(-20, 20) | st.sampled_from([inf, -inf]), st.floats(-20, 20) | st.sampled_from([inf, -inf]))
+def test_rewards_on_the_grid_are_no_further_apart_than_the_whole_steps_of_their_range(span, one_reward, other_reward):
+    low, high = span
+    steps = exact.on_grid(one_reward, low, high), exact.on_grid(other_reward, low, high)
+    assert all(UNIT * Fraction(low) <= step <= UNIT * Fraction(high) for step in steps)
+    assert abs(steps[0] - steps[1]) <= floor(UNIT * (Fraction(high) - Fraction(low)))
+    if low <= one_reward <= high:
+        assert abs(steps[0] - UNIT * Fraction(one_reward)) <= 1
+
+
+def test_rounding_outwards_would_cost_a_step_more_than_was_paid_for():
+    low, high = 0.3 / UNIT, 1.7 / UNIT
+    assert round(UNIT * high) - round(UNIT * low) == 2 > UNIT * (high - low)
+    assert exact.on_grid(1.0, low, high) - exact.on_grid(0.0, low, high) == 0
+
+
+def test_a_reward_that_is_no_number_is_refused():
+    with pytest.raises(UsageError, match="a reward must be a number, got nan"):
+        exact.on_grid(float("nan"))
 
 
 def test_the_test_of_the_law_would_notice_a_scale_a_tenth_too_small(seeded, chance_of_fit):
@@ -87,8 +176,9 @@ def test_the_deployed_door_books_before_it_draws(monkeypatch):
     assert out.value[0] == 9
 
 
-def test_every_number_gets_noise_of_its_own(monkeypatch):
+@pytest.mark.parametrize(("door", "draw"), [(exact.pass_laplace, "discrete_laplace"), (exact.pass_gauss, "rounded_normal")])
+def test_every_number_gets_noise_of_its_own(door, draw, monkeypatch):
     scripted = iter([11, -22, 33])
-    monkeypatch.setattr(exact, "discrete_laplace", lambda scale: next(scripted))
-    out, _ = pass_door((0, 100, 1.0, 1.0), (1, 100, 1.0, 1.0), (0, 100, 1.0, 1.0))
+    monkeypatch.setattr(exact, draw, lambda scale: next(scripted))
+    out, _ = pass_door((0, 100, 1.0, 1.0), (1, 100, 1.0, 1.0), (0, 100, 1.0, 1.0), door=door)
     assert out.value[:3].tolist() == [111, 78, 133]

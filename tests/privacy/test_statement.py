@@ -1,11 +1,13 @@
 """What may be said about a run: a truth table."""
 
 import json
+from fractions import Fraction
 from math import inf, nan
 
 import pytest
 
-from coterie.privacy.statement import BLIND_TO_CHOICES, UNIT_OF_PRIVACY, Claim, statement
+from coterie.privacy.accountant import Loss
+from coterie.privacy.statement import BLIND_TO_CHOICES, EVERYONE, UNIT_OF_PRIVACY, Claim, Doors, guarantees, statement
 
 UNBOUNDED = "rewards are not bounded"
 
@@ -55,3 +57,78 @@ def test_a_caveat_limits_the_adversary_whatever_is_claimed():
     said = statement(claim, 1.0, caveat="orders follow raw data")
     assert "no arm, count or time" in said["adversary"] and "orders follow raw data" in said["note"]
     assert statement(claim, 1.0)["adversary"] == claim.adversary
+
+
+# --- guarantees: who learns what -------------------------------------------------------------------------------
+
+
+ONE, BARE, TRIFLE = Loss(Fraction(1), Fraction(1)), Loss(inf, inf, inf), Loss(normal_squares=Fraction(1, 4))
+
+
+def learned(claim, doors, **about):
+    """{party: epsilon}"""
+    return {found.party: found.epsilon for found in guarantees(claim, doors, **about)}
+
+
+@pytest.mark.parametrize(
+    ("structure", "parties"),
+    [
+        ("peers", ["a neighbour", EVERYONE]),
+        ("synchronise", ["a neighbour", EVERYONE]),
+        ("server", ["the server", "a neighbour", EVERYONE]),
+        ("hybrid", ["the server and the sinks", "a neighbour", EVERYONE]),
+    ],
+)
+def test_local_noise_protects_from_everybody_and_asks_for_no_trust(structure, parties):
+    found = guarantees(Claim(1.0, "all"), Doors(structure, "laplace", ONE))
+    assert [one.party for one in found] == parties
+    assert {(one.epsilon, one.trusts) for one in found} == {(1.0, "nobody")}
+
+
+def test_who_plays_alone_tells_a_neighbour_nothing_but_its_arms_tell():
+    assert learned(Claim(1.0, "all"), Doors("alone", "laplace", ONE)) == {"a neighbour": 0.0, EVERYONE: 1.0}
+
+
+def test_a_trusted_server_learns_all_and_its_decisions_cost_what_its_own_door_says():
+    claim, doors = Claim(1.0, "all", booked_by="server"), Doors("server", "laplace", BARE, ONE)
+    assert learned(claim, doors) == {"the server": inf, "a neighbour": 1.0, EVERYONE: inf}
+    assert [one.trusts for one in guarantees(claim, doors)][1] == "the server"
+
+
+def test_shares_protect_only_where_nobody_sees_a_single_report():
+    found = guarantees(Claim(1.0, "all"), Doors("server", "shares", ONE))
+    assert [one.epsilon for one in found] == [1.0, 1.0, inf]
+    assert "secure aggregation" in found[0].trusts and "share of the noise" in found[2].why
+
+
+def test_choices_from_raw_rewards_are_shown_to_those_who_see_choices():
+    doors = Doors("peers", "gauss", TRIFLE, caveat="orders follow raw data")
+    found = guarantees(Claim(1.0, "all", delta=1e-6), doors)
+    assert [one.epsilon for one in found] == [TRIFLE.epsilon(1e-6), inf]
+    assert found[1].why == "orders follow raw data" and "choices" in found[0].trusts
+
+
+@pytest.mark.parametrize("doors", [Doors("peers", "laplace", ONE), Doors("server", "laplace", BARE)])
+def test_nothing_is_promised_where_no_finite_loss_holds(doors):
+    void = "rewards are not bounded" if doors.agent == ONE else ""
+    found = guarantees(Claim(1.0, "all", void=void), doors)
+    assert {one.epsilon for one in found} == {inf}
+    assert all((void or "without noise") in one.why for one in found)
+
+
+def test_units_are_named_and_cost_what_their_rewards_do():
+    claim, doors = Claim(1.0, "all"), Doors("peers", "laplace", ONE)
+    assert learned(claim, doors, rewards=7)[EVERYONE] == 7.0
+    assert guarantees(claim, doors)[0].unit == UNIT_OF_PRIVACY
+    assert "7 rewards" in guarantees(claim, doors, rewards=7)[0].unit
+    assert guarantees(claim, doors, 7, "all rewards of one agent")[0].unit == "all rewards of one agent"
+
+
+def test_words_and_json_say_the_same():
+    for loss, told in ((ONE, "2.72"), (ONE.times(50), "protects nothing"), (BARE, "not kept from learning")):
+        for one in guarantees(Claim(1.0, "all", delta=1e-6), Doors("server", "laplace", loss)):
+            written = json.loads(json.dumps(one.document(), allow_nan=False))
+            assert told in written["words"] and one.unit in written["words"] and one.sees in written["words"]
+            assert written["epsilon"] == (None if one.epsilon == inf else one.epsilon)
+    alone = guarantees(Claim(1.0, "all"), Doors("alone", "laplace", ONE))[0]
+    assert "learns nothing" in alone.words()

@@ -28,6 +28,7 @@ from coterie import contract
 from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, offer, order
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, argmax, capacity, extend, larger, level, node, ones, pick, record
+from coterie.privacy.accountant import share_of
 from coterie.privacy.gauss import mu_of
 from coterie.privacy.streams import digits_height, digits_used, root_norm
 from coterie.theory.gossip import fed_ucb_bound, gossip_ucb_bound
@@ -245,7 +246,7 @@ def plain_publish(open, p, t, plan, out):
         innovate(open, p, out.arm[e], out.value[e], out.last[e], 0.0)
 
 
-# --- blocks ------------------------------------------------------------------------------------------
+# --- blocks (proof: privacy/blocks.md) ---------------------------------------------------------------
 
 
 @node
@@ -271,7 +272,7 @@ def laplace_variance(p):
     return 2.0 * p.reach * p.reach / (p.price * p.price)
 
 
-# --- tree over own pulls -----------------------------------------------------------------------------
+# --- tree over own pulls (proof: privacy/tree.md) ----------------------------------------------------
 #
 # 1..m is 1..before plus one dyadic interval, where `before` is m without its lowest set bit. Sums of 1..m are kept by the
 # level of m: that of `before` is still there, because levels in between are lower.
@@ -484,7 +485,8 @@ def make_params(o: Choices, s: Setting, mechanism: str, paper: bool, radius: str
     voices = 1.0 / sum(weight * weight for weight in s.weights) if s.weights and not o.isolated else float(agents)
     levels = pulls_most.bit_length()
     charged = max(1, ceil(log2(s.horizon))) if paper else levels
-    prices = {"plain": inf, "tree": o.epsilon / charged, "root": mu_of(o.epsilon, o.delta) if mechanism == "root" else 0.0}
+    mu = mu_of(o.epsilon, o.delta) if mechanism == "root" else 0.0
+    prices = {"plain": inf, "tree": share_of(o.epsilon, charged), "root": mu}
     norms = {"digits": float(digits_height(pulls_most)), "root": root_norm(pulls_most) if mechanism == "root" else 0.0}
     return Params(
         agents=agents, voices=voices, arms=s.arms, slots=capacity(s.arms),

@@ -8,6 +8,9 @@ such a decision is not learned from.
 
 Messages that add up are summed as they come, by what they change for their arm, and heard at the next `begin`: a repeated
 word changes nothing, and a lost one is made up for by the next.
+
+A node with a budget is refused a release that would exceed it, before any noise is drawn. From then on it releases nothing and
+goes on deciding from what was released before; an agent does not speak any more, and to others it has dropped out.
 """
 
 from typing import Any
@@ -16,18 +19,20 @@ import numpy as np
 
 from coterie.contract import Algorithm, out_record, plan_record
 from coterie.engines.chance import Chance
-from coterie.errors import UsageError
+from coterie.errors import BudgetError, UsageError
 from coterie.kernel import one
+from coterie.privacy.budget import Budget
+from coterie.privacy.events import events_of
 from coterie.privacy.ledger import ledger_record
 
 
 class Agent:
     """One role of an algorithm: an agent, or a server."""
 
-    def __init__(self, algorithm: Algorithm, p: Any, chance: Chance, rehearsal: bool = False):
+    def __init__(self, algorithm: Algorithm, p: Any, chance: Chance, rehearsal: bool = False, budget: Budget | None = None):
         if chance.rehearsed and not rehearsal:
             raise UsageError("chance of a deployed agent must be the operating system's, got a keyed one")
-        self.algorithm, self.p, self.chance = algorithm, p, chance
+        self.algorithm, self.p, self.chance, self.budget, self.exhausted = algorithm, p, chance, budget, False
         self.secret, self.open = one(algorithm.secret(p)), one(algorithm.open(p))
         self.plan, self.out = one(plan_record(p)), one(out_record(p, algorithm.width))
         self.ledger = one(ledger_record(p.arms, algorithm.chains(p)))
@@ -89,22 +94,35 @@ class Agent:
         self.release()
 
     def release(self) -> None:
+        """Before anything is noised the budget is asked. Once it refuses nothing is released any more, and decisions go on."""
         self.out.entries = 0
-        self.algorithm.release(self.secret, self.open, self.p, self.t, self.plan, self.out)
+        if not self.exhausted:
+            self.algorithm.release(self.secret, self.open, self.p, self.t, self.plan, self.out)
+            self.spend()
         self.chance.door(self.algorithm, self.p, self.t, self.out, self.ledger)
         self.algorithm.publish(self.open, self.p, self.t, self.plan, self.out)
 
+    def spend(self) -> None:
+        try:
+            if self.budget:
+                self.budget.spend(events_of(self.out, self.algorithm.mechanism))
+        except BudgetError:
+            self.exhausted, self.out.entries = True, 0
+
     def speak(self, t: int) -> bytes | None:
-        """The words said, and nothing else of the message."""
+        """The words said, and nothing else of the message. An agent without budget is silent."""
+        return None if self.exhausted else self._say(t)
+
+    def _say(self, t: int) -> bytes | None:
         self.t = t
         words = self.algorithm.speak(self.open, self.p, t, self.message)
         return self.message.tobytes()[: 8 * words] if words > 0 else None
 
     def announce(self, t: int) -> bytes | None:
-        """A server's word: it looks at all senders first."""
+        """A server's word: it looks at all senders first. Its decisions go on without budget."""
         if self.algorithm.weigh:
             self.algorithm.weigh(self.open, self.peers, self.p, t)
-        return self.speak(t)
+        return self._say(t)
 
     def hear(self, t: int, sender: Any, data: bytes) -> None:
         message, peer = self.read(data, self.heard_type), self.peers[self.senders.index(sender)]

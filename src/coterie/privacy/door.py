@@ -6,9 +6,9 @@ kind is the algorithm's `mechanism`:
     laplace  local noise of scale sensitivity / epsilon                     proof: laplace.md
     shares   one of p.holders shares of such noise: only the sum of all reports is protected, the report is not
     kept     one draw for all releases of an arm, scaled to each: for study, no privacy beyond the first release
-    gauss    normal noise of standard deviation sensitivity / mu
-    triangle correlated normal noise for pairs (units, good units)            see triangle.py
-    digits, root    correlated noise for all running sums of an arm           see streams.py
+    gauss    normal noise of standard deviation sensitivity / mu            proof: gauss.md
+    triangle correlated normal noise for pairs (units, good units)          proof: triangle.py
+    digits, root    correlated noise for all running sums of an arm         proof: streams.md
 
 `die` is for this turn, `lasting` for the whole run of the node.
 

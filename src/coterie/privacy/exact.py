@@ -1,19 +1,36 @@
-"""Noise for deployment: exact integer sampling from the operating system's entropy. Proof: laplace.md.
+"""Noise for deployment: exact integer sampling from the operating system's entropy. Proofs: laplace.md, gauss.md.
 
-The sampler is that of Canonne, Kamath and Steinke (2020), algorithms 1 and 2: the scale is a fraction of whole numbers, and
-no floating-point number takes part in the draw. Its running time depends on the noise it draws, so a deployed agent must
+Laplace noise is drawn by algorithms 1 and 2 of Canonne, Kamath and Steinke (2020); normal noise by algorithm N of Karney
+(2016), a true normal number of which as many digits are drawn as it takes to round it. The scale is a fraction of whole
+numbers, and no floating-point number takes part in a draw. The running time depends on the noise, so a deployed agent must
 release on a fixed tick.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
-from math import inf
+from math import ceil, floor, inf
 from secrets import randbelow
 from typing import Any
 
+from coterie.errors import UsageError
 from coterie.kernel import UNIT
 from coterie.privacy.door import book_all
 
 _FINENESS = 1024  # scales are rounded up to multiples of 1/1024 of a grid step
+
+
+def on_grid(reward: float, low: float = 0.0, high: float = 1.0) -> int:
+    """A reward as a whole number of steps, within the range and rounded inwards at its ends.
+
+    So two rewards lie no further apart than the whole steps that fit into the range: the sensitivity is a fact about integers.
+
+    >>> on_grid(0.5), on_grid(7.0)
+    (32768, 65536)
+    """
+    if reward != reward:
+        raise UsageError("a reward must be a number, got nan")
+    least, most = ceil(UNIT * Fraction(low)), floor(UNIT * Fraction(high))
+    return min(max(round(UNIT * Fraction(reward)) if abs(reward) < inf else most if reward > 0 else least, least), most)
 
 
 def discrete_laplace(scale: Fraction) -> int:
@@ -41,13 +58,85 @@ def _bernoulli_exp(x: Fraction) -> bool:
     return k % 2 == 1
 
 
+class _Deviate:
+    """A uniform number in (0, 1) of which 32 more binary digits are drawn whenever they are asked for."""
+
+    def __init__(self) -> None:
+        self.digits: list[int] = []
+
+    def digit(self, place: int) -> int:
+        while len(self.digits) <= place:
+            self.digits.append(randbelow(1 << 32))
+        return self.digits[place]
+
+    def __lt__(self, other: "_Deviate") -> bool:
+        place = 0
+        while self.digit(place) == other.digit(place):
+            place += 1
+        return self.digit(place) < other.digit(place)
+
+    def prefix(self, places: int) -> int:
+        """The whole number that its first digits make."""
+        return sum(self.digit(place) << 32 * (places - 1 - place) for place in range(places))
+
+
+def rounded_normal(sigma: Fraction) -> int:
+    """A normal number of standard deviation sigma, rounded to the nearest whole number."""
+    while True:
+        k = 0
+        while _bernoulli_exp(Fraction(1, 2)):
+            k += 1
+        x = _Deviate()
+        if all(_bernoulli_exp(Fraction(1)) for _ in range(k * (k - 1) // 2)) and _accepts(k, x):
+            size = _rounded(sigma, k, x)
+            return size if randbelow(2) else -size
+
+
+def _accepts(k: int, x: _Deviate) -> bool:
+    """True with probability exp(-k x - x^2 / 2)."""
+    return all(_descends(x, False) for _ in range(k)) and _descends(x, True)
+
+
+def _descends(x: _Deviate, squared: bool) -> bool:
+    """True with probability exp(-x), or exp(-x^2 / 2): whether an even number of deviates go down from x, one below the other.
+
+    That j of them do has probability x^j / j!; with `squared` each must also pass a coin of probability x / 2.
+    """
+    steps, last = 0, x
+    while (following := _Deviate()) < last and (not squared or (randbelow(2) == 0 and _Deviate() < x)):
+        steps, last = steps + 1, following
+    return steps % 2 == 0
+
+
+def _rounded(sigma: Fraction, k: int, x: _Deviate) -> int:
+    """floor(sigma (k + x) + 1/2), from as many digits of x as decide it."""
+    places = 1
+    while True:
+        unit = 1 << 32 * places
+        low = sigma * (k * unit + x.prefix(places)) / unit + Fraction(1, 2)
+        high = low + sigma / unit
+        if low // 1 == -((-high) // 1) - 1:  # `high` itself is never reached
+            return int(low // 1)
+        places += 1
+
+
 def pass_laplace(out: Any, ledger: Any) -> None:
-    """The deployed door: book, then add noise whose scale is rounded up, never down."""
+    """The deployed door for Laplace noise."""
+    _pass(out, ledger, discrete_laplace)
+
+
+def pass_gauss(out: Any, ledger: Any) -> None:
+    """The deployed door for normal noise."""
+    _pass(out, ledger, rounded_normal)
+
+
+def _pass(out: Any, ledger: Any, draw: Callable[[Fraction], int]) -> None:
+    """Book, then add noise whose scale is rounded up, never down."""
     book_all(out, ledger)
     for e in range(out.entries):
         if out.price[e] < inf:
             scale = UNIT * Fraction(float(out.sensitivity[e])) / Fraction(float(out.price[e]))
-            out.value[e] += discrete_laplace(Fraction(int(scale * _FINENESS) + 1, _FINENESS))
+            out.value[e] += draw(Fraction(int(scale * _FINENESS) + 1, _FINENESS))
 
 
-DOORS = {"laplace": pass_laplace}
+DOORS = {"laplace": pass_laplace, "gauss": pass_gauss}

@@ -4,6 +4,8 @@ A statistic of sensitivity s with noise of standard deviation s / mu loses mu; l
 compose by their squares. At epsilon the failure probability is
 
     delta(epsilon) = Phi(mu / 2 - epsilon / mu) - exp(epsilon) Phi(-mu / 2 - epsilon / mu).
+
+Proof: gauss.md.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,0 +1,103 @@
+"""`coterie budget`."""
+
+import json
+import sys
+from math import inf
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from coterie.errors import UsageError
+from coterie.privacy.events import NORMAL
+
+
+def budget(
+    target: str = typer.Argument(help="An algorithm, a TOML file, or the name of a built-in study."),
+    agents: int = typer.Option(10, metavar="N", help="For an algorithm: the number of agents."),
+    arms: int = typer.Option(10, metavar="K", help="For an algorithm: the number of arms."),
+    horizon: int = typer.Option(10_000, metavar="T", help="For an algorithm: the number of rounds."),
+    epsilon: float = typer.Option(None, metavar="E", help="For an algorithm: the epsilon to state."),
+    mode: str = typer.Option(None, metavar="M", help="For an algorithm: private, paper, ..."),
+    true_epsilon: float = typer.Option(None, metavar="E", help="Instead: what a reward may truly lose; finds the noise."),
+    sets: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="An option of the algorithm, or a key of the study."),
+    person: int = typer.Option(10, metavar="M", help="Also tell what a person with so many rewards loses."),
+    as_json: bool = typer.Option(False, "--json", help="Everything as JSON on stdout, and nothing else there."),
+) -> None:
+    """What each party learns and what it costs, over the whole horizon, before anything runs.
+
+    Example: coterie budget fed-ucb --agents 10 --arms 10 --horizon 1000 --epsilon 1
+    """
+    from coterie.algorithms import find, names
+    from coterie.studies import load_study
+    from coterie.studies.budget import price_study
+
+    for name, value, least in (("agents", agents, 1), ("arms", arms, 2), ("horizon", horizon, 1), ("person", person, 1)):
+        if value < least:
+            raise UsageError(f"--{name} must be a whole number >= {least}, got {value}")
+    with Console(stderr=True).status("adding up (a long horizon is compiled the first time)"):
+        if target in names() or target.endswith(".py"):
+            given = {key: value for key, value in (("epsilon", epsilon), ("mode", mode)) if value is not None}
+            prices = [_price(find(target), given | _options(sets), (agents, arms, horizon), true_epsilon)]
+        elif (epsilon, mode, true_epsilon) != (None, None, None):
+            raise UsageError(f"--epsilon, --mode and --true-epsilon must be left out for a study, use --set; got {target!r}")
+        else:
+            prices = price_study(load_study(target, sets).specification)
+    rows = [price.document(person) for price in prices]
+    if as_json:
+        sys.stdout.write(json.dumps({"rows": rows}, indent=1, allow_nan=False) + "\n")
+        return
+    console = Console()
+    for row in rows:
+        console.print(_table(row, person))
+        for line in _lines(row):
+            console.print(line, highlight=False)
+
+
+def _price(entry: Any, parameters: dict[str, Any], sizes: tuple[int, int, int], true_epsilon: float | None) -> Any:
+    from coterie.contract import Setting
+    from coterie.studies.budget import price_algorithm, price_of_truth
+
+    setting = Setting(*sizes, gap=0.1, components=(sizes[0],))
+    if true_epsilon is None:
+        return price_algorithm(entry, parameters, setting)
+    if not 0 < true_epsilon < inf:
+        raise UsageError(f"--true-epsilon must be a finite number > 0, got {true_epsilon}")
+    return price_of_truth(entry, parameters, setting, true_epsilon)
+
+
+def _options(sets: list[str]) -> dict[str, Any]:
+    from coterie.studies.reading import parse_value
+
+    pairs = [entry.partition("=") for entry in sets]
+    for key, equals, _ in pairs:
+        if not equals or not key.isidentifier():
+            raise UsageError(f"--set must be KEY=VALUE such as mechanism=tree, got {key!r}")
+    return {key: parse_value(value) for key, _, value in pairs}
+
+
+def _table(row: dict[str, Any], person: int) -> Table:
+    privacy, claimed = row["privacy"], row["privacy"]["claimed"]
+    said = "claims nothing" if claimed is None else f"claims epsilon {claimed['epsilon']:g}"
+    sizes = f"{row['agents']} agents, {row['arms']} arms, {row['horizon']:,} rounds"
+    verdict = "[green]true[/green]" if privacy["private"] else "[red]not true[/red]" if claimed else "no privacy"
+    title, caption = f"{row['label']}: {said}, {verdict}", f"{sizes}; epsilon: {privacy['unit']}"
+    table = Table(title=title, caption=caption, header_style="bold")
+    for heading in ("who", "sees", "epsilon", f"with {person} rewards", "whole history", "trusting"):
+        table.add_column(heading, justify="right" if heading in ("epsilon", "whole history") else "left")
+    table.add_row("the agent itself", "its own rewards", "-", "-", "-", "-")
+    for one, several, whole in zip(row["parties"], row["person"]["parties"], row["history"], strict=True):
+        losses = ["none" if view["epsilon"] is None else f"{view['epsilon']:.4g}" for view in (one, several, whole)]
+        table.add_row(one["party"], one["sees"], *losses, one["trusts"] if one["epsilon"] is not None else one["why"])
+    return table
+
+
+def _lines(row: dict[str, Any]) -> list[str]:
+    noise, delta = row["noise"], row["privacy"]["accounted"]["delta"]
+    sizes = " .. ".join(dict.fromkeys(f"{scale:.4g}" for scale in noise["scale"]))
+    kind = "standard deviation" if noise["mechanism"] in NORMAL else "scale"
+    scaled = f"each with {noise['mechanism']} noise of {kind} {sizes} rewards"
+    lines = [f"releases of one arm: at most {row['releases']:,}, {scaled if any(noise['scale']) else 'without noise'}"]
+    lines += [f"delta: {delta:g}"] if delta else []
+    return lines + ([f"note: {row['privacy']['note']}"] if row["privacy"]["note"] else [])

@@ -1,0 +1,138 @@
+"""What a method will cost, before anything runs: its releases on the dearest path there is.
+
+What a release covers and pays follows from what a node has done, not from its rewards. Nobody can lose more than the first
+reward of an arm that is played in every round, so among peers one agent with one arm plays to the horizon. Around a server it
+plays two arms that cannot be told apart, so that no epoch is saved. The door keeps the events and adds no noise: nothing here
+depends on it.
+
+Interpreted hooks take up to half a millisecond a round. Beyond `ROUNDS_RECORDED` the compiled engine goes the same way, and its
+ledger tells the cost; the events are then those of the first rounds.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from coterie.contract import Algorithm, Method
+from coterie.engines.agent import Agent
+from coterie.engines.simulate import Links, simulate_mesh
+from coterie.kernel import CHOICE, stream
+from coterie.privacy.accountant import Loss, booked_loss, dearest
+from coterie.privacy.events import Event, events_of
+from coterie.problem import bernoulli
+
+ROUNDS_RECORDED = 1000
+
+
+class Course(NamedTuple):
+    """The releases of one node, on the dearest path."""
+
+    role: Algorithm
+    events: list[Event]  # in order; those of the first rounds, where the horizon is long
+    releases: int  # about one arm
+    loss: Loss  # of the dearest reward
+
+
+class Forecast(NamedTuple):
+    agent: Course
+    server: Course | None  # where a server has a door of its own and used it
+    rewards: int  # how many an agent sees at most
+
+
+class Recorder:
+    """Chance whose door keeps events and lets numbers pass as they are."""
+
+    rehearsed = True
+
+    def __init__(self, events: list[Event]):
+        self.events = events
+
+    def die(self, t: int) -> Any:
+        return stream(0, 0, CHOICE, t)
+
+    idle_die = die
+
+    def door(self, algorithm: Algorithm, p: Any, t: int, out: Any, ledger: Any) -> None:
+        self.events += events_of(out, algorithm.mechanism)
+
+
+class Recorded(Agent):
+    """A node that keeps its events."""
+
+    def __init__(self, role: Algorithm, p: Any):
+        self.events: list[Event] = []
+        super().__init__(role, p, Recorder(self.events), rehearsal=True)
+
+
+def forecast(method: Method, horizon: int) -> Forecast:
+    """The most that any reward can lose in `horizon` rounds."""
+    start_up = method.p.arms if method.node.first_round == 0 else 0
+    if method.server is not None:
+        agent, server = _around_a_server(method, horizon)
+        return Forecast(_course(agent), _course(server) if server.events else None, horizon)
+    agent = _among_peers(method, min(horizon, ROUNDS_RECORDED))
+    course = _course(agent)
+    return Forecast(course if horizon <= ROUNDS_RECORDED else _compiled(method, horizon, course), None, horizon + start_up)
+
+
+def _among_peers(method: Method, horizon: int) -> Recorded:
+    agent = _node(_as_laid_out(method.node, method.p), method.p._replace(arms=1), method.known)
+    for t in range(method.node.first_round, horizon + 1):
+        agent.begin(t)
+        _pull(agent, t)
+    return agent
+
+
+def _around_a_server(method: Method, horizon: int) -> tuple[Recorded, Recorded]:
+    assert method.server is not None
+    p, t, now = method.p._replace(arms=2), 0, 1
+    agent = _node(_as_laid_out(method.node, method.p), p, method.known)
+    server = _node(_as_laid_out(method.server, method.p), p, {})
+    agent.know("server")
+    server.know("agent", voices=1, **({"weight": 1.0} if method.weights else {}))
+    while now <= horizon:
+        t += 1
+        agent.hear(t, "server", server.announce(t) or b"")
+        agent.begin(t)
+        now += int(agent.plan.rounds)
+        if now > horizon + 1:
+            break  # a plan that the horizon cuts is not observed
+        _pull(agent, t)
+        server.hear(t, "agent", agent.speak(t) or b"")
+        server.release()
+    return agent, server
+
+
+def _compiled(method: Method, horizon: int, course: Course) -> Course:
+    known = {field: values[:1] for field, values in method.known.items()}
+    alone = method._replace(node=_as_laid_out(method.node, method.p), p=method.p._replace(arms=1), known=known)
+    nobody = Links(np.zeros(2, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, 2), np.int64))
+    run = simulate_mesh(alone, bernoulli, bernoulli.world(np.ones((1, 1))), 1, horizon, np.array([horizon]), nobody)
+    ledger = run.ledgers[0, 0]
+    return course._replace(releases=int(ledger["entries"].sum()), loss=booked_loss(ledger, method.node.mechanism))
+
+
+def _as_laid_out(role: Algorithm, p: Any) -> Algorithm:
+    """With records that have room for all arms, whatever the number of those that are played."""
+    kinds = {name: getattr(role, name) for name in ("secret", "open", "message", "peer", "card", "hears", "chains")}
+    laid_out: dict[str, Any] = {name: lambda _, made=kind(p): made for name, kind in kinds.items() if kind}
+    return role._replace(**laid_out)
+
+
+def _node(role: Algorithm, p: Any, known: dict[str, Any]) -> Recorded:
+    node = Recorded(role, p)
+    for field, values in known.items():
+        node.open[field] = values[0]
+    return node
+
+
+def _pull(agent: Agent, t: int) -> None:
+    for e in range(agent.plan.entries):
+        agent.algorithm.observe(agent.secret, agent.p, t, agent.plan.arm[e], agent.plan.pulls[e], 0)
+    agent.release()
+
+
+def _course(node: Recorded) -> Course:
+    events = node.events
+    first = [event for event in events if event.arm == events[0].arm]
+    return Course(node.algorithm, events, len(first), max(dearest(events), default=Loss()))

@@ -1,0 +1,63 @@
+"""What happened: one number left a secret through the door. An event says whose, what it covers, and what was paid for it.
+
+    laplace, shares  discrete Laplace noise; the price is an epsilon                                       proof: laplace.md
+    kept             the same draw for all releases of an arm, scaled to each: prices are told, and nothing is guaranteed by them
+    gauss            normal noise; the price is mu, the sensitivity in standard deviations of the noise    proof: gauss.md
+    triangle         normal noise for a pair of numbers, which is one event; the price is mu            proof: triangle.py
+    digits, root     one of the running sums of a stream, with Laplace or normal noise that is correlated over time; the price
+                     is that of the whole stream, which covers all rewards it can ever have                proof: streams.md
+
+What an event means never changes: a new kind of noise is a new mechanism. One that is not in this list cannot be written down,
+so no accountant ever has to guess.
+"""
+
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+from coterie.errors import UsageError
+
+PURE = ("laplace", "shares", "kept", "digits")  # prices are epsilons, and add up
+NORMAL = ("gauss", "triangle", "root")  # prices are mu, and add up by their squares
+STREAMS = ("digits", "root")  # an arm's events are paid for all together
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One release about rewards `first` .. `last` of an arm, on a clock of the arm's own."""
+
+    agent: int
+    arm: int
+    chain: int
+    first: int
+    last: int
+    mechanism: str
+    sensitivity: float  # how far one covered reward can move the released number, in rewards
+    price: float  # inf: without noise
+
+    def __post_init__(self) -> None:
+        if self.mechanism not in PURE + NORMAL:
+            raise UsageError(f"mechanism of an event must be one of {', '.join(PURE + NORMAL)}, got {self.mechanism!r}")
+        if not self.price > 0:
+            raise UsageError(f"price of an event must be a number > 0, got {self.price}")
+        if not 0 <= self.sensitivity < inf:
+            raise UsageError(f"sensitivity of an event must be a number >= 0, got {self.sensitivity}")
+        if not 0 <= self.first <= self.last:
+            raise UsageError(f"cover of an event must be first, last with 0 <= first <= last, got {self.first}, {self.last}")
+
+
+def events_of(out: Any, mechanism: str, agent: int = 0) -> list[Event]:
+    """The offers of an outbox as events. An offer of a stream names the place it has reached; its event covers the stream."""
+    return [
+        Event(
+            agent,
+            int(out.arm[e]),
+            int(out.chain[e]),
+            1 if mechanism in STREAMS else int(out.first[e]),
+            int(out.last[e]),
+            mechanism,
+            float(out.sensitivity[e]),
+            float(out.price[e]),
+        )
+        for e in range(0, out.entries, 2 if mechanism == "triangle" else 1)
+    ]

@@ -1,0 +1,125 @@
+"""What a study or an algorithm costs in privacy before it runs, who learns what, and the noise that a true epsilon needs."""
+
+from math import inf
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel
+
+from coterie.contract import Entry, Method, Setting
+from coterie.engines.forecast import Course, Forecast, forecast
+from coterie.errors import UsageError
+from coterie.privacy.events import STREAMS
+from coterie.privacy.statement import Doors, Guarantee, guarantees, statement
+from coterie.studies.case import make_case
+from coterie.studies.messages import check
+from coterie.studies.spec import Specification, finite_or_null, rewritten
+
+STEPS, TOLERANCE = 60, 1e-9  # of the search for the epsilon to state
+
+
+class Price(NamedTuple):
+    """The privacy of one method over one horizon."""
+
+    label: str
+    method: Method
+    setting: tuple[int, int, int]  # agents, arms, horizon
+    parameters: dict[str, Any]
+    outlook: Forecast
+
+    @property
+    def course(self) -> Course:
+        """The door whose events bound the loss."""
+        server = self.outlook.server if self.method.claim.booked_by == "server" else None
+        return server or self.outlook.agent
+
+    @property
+    def epsilon(self) -> float:
+        return inf if self.method.claim.void else self.course.loss.epsilon(self.method.claim.delta)
+
+    def guarantees(self, rewards: int = 1, unit: str = "") -> list[Guarantee]:
+        method, server = self.method, self.outlook.server
+        doors = Doors(
+            method.structure, method.node.mechanism, self.outlook.agent.loss, server and server.loss, method.node.caveat
+        )
+        return guarantees(method.claim, doors, rewards, unit)
+
+    def noise(self) -> dict[str, Any]:
+        """Of one release, in rewards: the first and the last that were looked at; of a stream that of one of its parts."""
+        events, role = self.course.events, self.course.role
+        ends = [events[0], events[-1]] if events else []
+        norm = self.method.p.norm if role.mechanism in STREAMS else 1.0
+        return {
+            "mechanism": role.mechanism,
+            "sensitivity": [event.sensitivity for event in ends],
+            "price": [event.price for event in ends],
+            "scale": [0.0 if event.price == inf else event.sensitivity * norm / event.price for event in ends],
+        }
+
+    def document(self, rewards: int) -> dict[str, Any]:
+        """One row of the command's JSON: an infinite epsilon is null."""
+        claim, node, (agents, arms, horizon) = self.method.claim, self.method.node, self.setting
+        every = f"all {self.outlook.rewards:,} rewards of one agent"
+        facts = {
+            "label": self.label,
+            "agents": agents,
+            "arms": arms,
+            "horizon": horizon,
+            "parameters": self.parameters,
+            "privacy": statement(claim, self.epsilon, node.caveat),
+            "releases": self.course.releases,
+            "noise": self.noise(),
+            "parties": [found.document() for found in self.guarantees()],
+            "person": {"rewards": rewards, "parties": [found.document() for found in self.guarantees(rewards)]},
+            "history": [found.document() for found in self.guarantees(self.outlook.rewards, every)],
+        }
+        return rewritten(facts, finite_or_null)
+
+
+def price_study(study: Specification) -> list[Price]:
+    """Of every row of a study."""
+    about = study.problem.agents, study.problem.arms, study.horizon
+    found = []
+    for row in study.rows:
+        method = make_case(study, row, 0).method
+        found.append(Price(row.label, method, about, row.parameters(), forecast(method, study.horizon)))
+    return found
+
+
+def price_algorithm(entry: Entry, parameters: dict[str, Any], setting: Setting) -> Price:
+    """Of an algorithm with these options."""
+    options = check_options(entry, parameters)
+    method = entry.build(options, setting)
+    label = " ".join([entry.name, *(f"{key}={value}" for key, value in parameters.items())])
+    about = setting.agents, setting.arms, setting.horizon
+    return Price(label, method, about, rewritten(options.model_dump(), finite_or_null), forecast(method, setting.horizon))
+
+
+def check_options(entry: Entry, parameters: dict[str, Any]) -> BaseModel:
+    options, complaints = check(entry.options, parameters, (), entry.name)
+    if options is None:
+        raise UsageError(complaints[0].text)
+    return options
+
+
+def price_of_truth(entry: Entry, parameters: dict[str, Any], setting: Setting, true_epsilon: float) -> Price:
+    """With the largest stated epsilon whose true loss over the horizon is at most `true_epsilon`."""
+    if "epsilon" not in entry.options.model_fields:
+        raise UsageError(f"--true-epsilon must be left out: {entry.name} has no epsilon to choose")
+    low, high, stated, best = 0.0, inf, true_epsilon, None
+    for _ in range(STEPS):
+        price = price_algorithm(entry, {**parameters, "epsilon": stated}, setting)
+        if price.epsilon == inf:
+            why = price.method.claim.void or "a number leaves an agent without noise"
+            raise UsageError(f"--true-epsilon cannot be had from {entry.name} here: {why}")
+        if price.epsilon <= true_epsilon:
+            best, low = price, stated
+        else:
+            high = stated
+        if best and best.epsilon >= true_epsilon * (1 - TOLERANCE):
+            break
+        stated *= true_epsilon / price.epsilon * (1 - TOLERANCE / 2)  # most losses are in proportion to what is stated
+        if not low < stated < high:
+            stated = (low + high) / 2 if high < inf else 2 * low
+    if best is None:
+        raise UsageError(f"--true-epsilon must be larger for {entry.name}, got {true_epsilon}")
+    return best

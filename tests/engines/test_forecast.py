@@ -1,0 +1,84 @@
+"""The cost of a method before it runs: closed forms, and never less than what a run then books."""
+
+from math import inf
+
+import numpy as np
+import pytest
+
+from coterie.algorithms import entries
+from coterie.contract import Setting
+from coterie.engines import forecast as module
+from coterie.engines.forecast import forecast
+from coterie.engines.rehearsal import rehearse_mesh, rehearse_star
+from coterie.engines.simulate import Links
+from coterie.privacy.accountant import booked_loss
+from coterie.problem import bernoulli
+
+AGENTS, ARMS = 3, 2
+CASES = [(name, example) for name, entry in entries().items() for example in entry.examples]
+
+
+def made(name, example, horizon):
+    entry = entries()[name]
+    return entry.build(entry.options(**example), Setting(AGENTS, ARMS, horizon, gap=0.3, components=(2, 1)))
+
+
+def loss(name, example, horizon):
+    method = made(name, example, horizon)
+    return forecast(method, horizon).agent.loss.epsilon(method.claim.delta)
+
+
+@pytest.mark.parametrize(("name", "example"), CASES, ids=str)
+def test_no_run_costs_more_than_its_forecast(name, example):
+    """A short rehearsal; the epsilon of every ledger in it is compared."""
+    horizon = 100 if made(name, example, 100).server is None else 1500
+    method, worlds = made(name, example, horizon), bernoulli.world(np.array([[0.9, 0.2]]))
+    ahead, delta = forecast(method, horizon), method.claim.delta
+    if method.server is None:
+        nobody = Links(np.zeros(AGENTS + 1, int), np.zeros(0, int), np.zeros(0, int), np.zeros((0, 2), int))
+        done = rehearse_mesh(method, bernoulli, worlds, AGENTS, horizon, nobody, seed=1)
+    else:
+        done = rehearse_star(method, bernoulli, worlds, AGENTS, horizon, seed=1)
+    for course, nodes in ((ahead.agent, done.agents), (ahead.server, done.servers)):
+        booked = [node for node in nodes if node.ledger.entries.any()]
+        assert (course is None) == (not booked)
+        for node in booked:
+            spent = booked_loss(node.ledger, node.algorithm.mechanism).epsilon(delta)
+            assert spent <= course.loss.epsilon(delta) * (1 + 1e-12)
+            assert method.server is not None or node.ledger.entries.sum(axis=1).max() <= course.releases
+
+
+@pytest.mark.parametrize("horizon", [7, 8, 100])
+def test_closed_forms(horizon):
+    """Blocks: a release whenever the count doubles. A tree: one for every pull, and a share for every level."""
+    blocks = forecast(made("fed-ucb", {}, horizon), horizon).agent
+    assert blocks.releases == (horizon + 1).bit_length() and blocks.loss.pure == 1
+    tree = forecast(made("fed-ucb", {"mechanism": "tree", "epsilon": 0.3}, horizon), horizon).agent
+    assert tree.releases == horizon + 1
+    assert float(tree.loss.pure) == pytest.approx(0.3, rel=1e-12) and tree.loss.pure <= 0.3
+    assert loss("fed-ucb", {"mechanism": "digits", "epsilon": 0.3}, horizon) == 0.3
+    assert loss("fed-ucb", {"mechanism": "root"}, horizon) == pytest.approx(1.0, rel=1e-9)
+
+
+def test_the_printed_forms_cost_what_they_really_do():
+    assert loss("fed-ucb", {"mode": "paper"}, 100) == inf
+    assert loss("cdp-mab", {"mode": "paper", "epsilon": 0.5}, 5000) == AGENTS * 0.5
+    assert loss("single-mab", {"mode": "paper", "epsilon": 0.5}, 5000) == 0.5
+
+
+def test_a_trusted_server_pays_and_its_clients_have_no_noise():
+    ahead = forecast(made("cdp-mab", {"noise": "central", "epsilon": 0.7}, 5000), 5000)
+    assert ahead.agent.loss.pure == inf
+    assert ahead.server.loss.epsilon() == pytest.approx(0.7, rel=1e-12)
+    assert ahead.server.releases == ahead.agent.releases > 1
+
+
+def test_a_long_horizon_is_forecast_by_the_compiled_engine_to_the_same_result(monkeypatch):
+    horizon = 300
+    method = made("fed-ucb", {"mechanism": "tree"}, horizon)
+    short = forecast(method, horizon)
+    monkeypatch.setattr(module, "ROUNDS_RECORDED", 50)
+    long = forecast(method, horizon)
+    assert len(long.agent.events) < len(short.agent.events)
+    assert (long.agent.releases, long.rewards) == (short.agent.releases, short.rewards) == (horizon + 1, horizon + ARMS)
+    assert float(long.agent.loss.pure) == pytest.approx(float(short.agent.loss.pure), rel=1e-12)
