@@ -6,6 +6,7 @@ import traceback
 
 import typer
 
+from coterie.cli.audit import audit
 from coterie.cli.run import run
 from coterie.cli.studies import studies
 from coterie.errors import CoterieError
@@ -21,6 +22,7 @@ app = typer.Typer(
 )
 app.command()(run)
 app.command()(studies)
+app.command()(audit)
 
 
 @app.callback(invoke_without_command=True)
