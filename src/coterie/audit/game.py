@@ -130,8 +130,8 @@ def play(table: Table, canary: Canary, keep: np.ndarray, trials: int, delta: flo
     """`trials` of each side; `error`: the probability with which the bound may be wrong."""
     third = trials // 3
     zero, one = (table.trials(canary, value, table.seed, 3 * third, keep) for value in (0, 1))
-    learning, choosing, certifying = ([side.part(k * third, (k + 1) * third) for side in (zero, one)] for k in range(3))
-    found = [best_event(statistic, choosing[0], choosing[1], delta, error) for statistic in statistics(learning[0], learning[1])]
+    learning, choosing, certifying = ((zero.part(k, third), one.part(k, third)) for k in range(3))
+    found = [best_event(statistic, *choosing, delta, error) for statistic in statistics(*learning)]
     if not found:
         nothing = np.zeros(third)
         return Game(canary, None, 0, 0, third, 0.0, nothing, nothing)

@@ -39,8 +39,8 @@ class Sample(NamedTuple):
         column = np.ascontiguousarray(self.words[:, j])
         return column.astype(float) if self.places[j].shown else np.nan_to_num(column.view(float), nan=np.inf)
 
-    def part(self, begin: int, end: int) -> "Sample":
-        return Sample(self.words[begin:end], self.places)
+    def part(self, number: int, size: int) -> "Sample":
+        return Sample(self.words[number * size : (number + 1) * size], self.places)
 
 
 Score = Callable[[Sample], np.ndarray]
