@@ -16,8 +16,8 @@ from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, 
 from coterie.kernel import UNIT, argmax, capacity, discrete_laplace, fold, node, record, uniform
 
 Leak = Literal[
-    "none", "first-reward", "raw-choices", "retry", "half-noise", "float-bits", "nan", "noise-per-edge", "timing", "count", "size",
-    "seeded", "wrong-sensitivity",
+    "none", "first-reward", "raw-choices", "retry", "half-noise", "float-bits", "nan", "noise-per-edge", "timing", "count",
+    "size", "seeded", "wrong-sensitivity",
 ]
 (NONE, FIRST_REWARD, RAW_CHOICES, RETRY, HALF_NOISE, FLOAT_BITS, NAN, NOISE_PER_EDGE, TIMING, COUNT, SIZE, SEEDED,
  WRONG_SENSITIVITY) = range(13)
