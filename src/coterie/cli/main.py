@@ -6,6 +6,7 @@ import traceback
 
 import typer
 
+from coterie.cli.audit import audit
 from coterie.cli.budget import budget
 from coterie.cli.run import run
 from coterie.cli.studies import studies
@@ -22,6 +23,7 @@ app = typer.Typer(
 )
 app.command()(run)
 app.command()(studies)
+app.command()(audit)
 app.command()(budget)
 
 

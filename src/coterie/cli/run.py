@@ -3,12 +3,11 @@
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from coterie.cli.progress import advance, progress_bar
 from coterie.cli.table import summary_table
 from coterie.errors import UsageError
 
@@ -35,10 +34,10 @@ def run(
     loaded = load_study(study, sets)
     folder = out or loaded.folder
     console = Console(stderr=True)
-    with _bar(console) as bar:
+    with progress_bar(console) as bar:
         task = bar.add_task("compiling (the first time only)", total=None)
         try:
-            result = loaded.run(workers, folder, lambda done, total, label: _advance(bar, task, done, total, label))
+            result = loaded.run(workers, folder, lambda done, total, label: advance(bar, task, done, total, label))
         except KeyboardInterrupt:
             bar.stop()
             console.print(f"interrupted: what was finished is kept in {folder}; the same command goes on from there")
@@ -54,12 +53,3 @@ def run(
         for warning in row["warnings"]:
             output.print(f"[yellow]note[/yellow] {row['label']}: {warning}", highlight=False)
     output.print(f"page: {page}", soft_wrap=True, highlight=False)
-
-
-def _bar(console: Console) -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
-    return Progress(*columns, TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), console=console, transient=True)
-
-
-def _advance(bar: Progress, task: Any, done: int, total: int, label: str) -> None:
-    bar.update(task, completed=done, total=total, description=label)

@@ -73,7 +73,11 @@ def _specialise(engine: ModuleType, hooks: dict, roles: dict, problem: ModuleTyp
 def _module(engine: str, algorithm: str, text: str, hook_modules: tuple[str, ...]) -> ModuleType:
     own = (_source(name) for name in sorted(set(hook_modules)))
     digest = hashlib.sha256("\0".join([text, repr(OPTIONS), _foundation(), *own]).encode()).hexdigest()[:16]
-    name = f"coterie_{engine}_{algorithm}_{digest}"
+    return import_text(f"coterie_{engine}_{algorithm}_{digest}", text)
+
+
+def import_text(name: str, text: str) -> ModuleType:
+    """A module of that text, which is kept in the cache. The name must tell all that the module depends on."""
     if name not in sys.modules:
         path = _cache() / f"{name}.py"
         if not path.exists():

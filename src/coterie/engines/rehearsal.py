@@ -5,6 +5,7 @@ way, and messages travel as bytes. `compare` says where a rehearsal and a simula
 """
 
 import random
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -23,17 +24,27 @@ class Rehearsal(NamedTuple):
     servers: list[Agent]
 
 
+Make = Callable[[Algorithm, Any, Keyed], Any]  # of an agent: an audit puts a witness in its place
+
+
+def keyed_agent(role: Algorithm, p: Any, chance: Keyed) -> Agent:
+    return Agent(role, p, chance, rehearsal=True)
+
+
 def rehearse_star(
     method: Method, problem: ModuleType, worlds: np.ndarray, agents: int, horizon: int, *, seed: int = 0, replication: int = 0,
-    delay: int = 0, weather: Weather = Weather(),
+    delay: int = 0, weather: Weather = Weather(), make: Make = keyed_agent,
 ) -> Rehearsal:
     key, weather = fold(seed, replication), whole(weather, agents)
-    clients = [_agent(method.node, method.p, key, i) for i in range(agents)]
+    clients = [make(method.node, method.p, Keyed(key, i)) for i in range(agents)]
+    for i, client in enumerate(clients):
+        for field, values in method.known.items():
+            client.open[field] = values[i]
     teams = [[client] for client in clients] if method.structure == "alone" else [clients]
     servers = []
     for team in teams:
         assert method.server is not None
-        server = _agent(method.server, method.p, key, -1)
+        server = make(method.server, method.p, Keyed(key, -1))
         servers.append(server)
         start = clients.index(team[0])
         for i in range(len(team)):
@@ -73,11 +84,11 @@ def _live(method, problem, worlds, team, server, start, key, horizon, delay, wea
 
 def rehearse_mesh(
     method: Method, problem: ModuleType, worlds: np.ndarray, agents: int, horizon: int, links: Links, *,
-    weather: Weather = Weather(), seed: int = 0, replication: int = 0,
+    weather: Weather = Weather(), seed: int = 0, replication: int = 0, make: Make = keyed_agent,
 ) -> Rehearsal:
     key, shuffle, worlds = fold(seed, replication), random.Random(1).shuffle, worlds.view(np.recarray)
     weather = whole(weather, agents)
-    nodes = [_agent(method.node, method.p, key, i) for i in range(agents)]
+    nodes = [make(method.node, method.p, Keyed(key, i)) for i in range(agents)]
     wires, start = wiring(links, 1, agents), method.node.first_round
     for i, node in enumerate(nodes):
         for field, values in method.known.items():
@@ -168,10 +179,6 @@ def compare(run: Run, rehearsal: Rehearsal, replication: int) -> list[str]:
         for i in range(len(agents))
         if records[replication, i].tobytes() != getattr(agents[i], part).tobytes()
     ]
-
-
-def _agent(role: Algorithm, p: Any, key: int, node: int) -> Agent:
-    return Agent(role, p, Keyed(key, node), rehearsal=True)
 
 
 def _play(agent, problem, world, i, t, key, shuffle):

@@ -139,6 +139,8 @@ def simulate_star(
     for field, values in desk_facts(method, agents, folded).items():
         if field in (m.desks.dtype.names or ()):
             m.desks[field] = values
+    for field, values in method.known.items():
+        m.opens[field] = values
     run = bind(star, node, problem, server, flags(weather) | {"FOLDED": folded}, compiled)
     worlds = worlds if compiled else worlds.view(np.recarray)
     reporters = min(method.reporters or size, size)

@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from coterie.contract import Method
+from coterie.engines.simulate import Run
 from coterie.errors import StorageError, UsageError
 from coterie.privacy.accountant import accounted
 from coterie.studies.case import Case, is_random, make_case
@@ -118,11 +120,8 @@ def _run(study: Specification, cases: _Cases, batch: Batch) -> Columns:
     began = time.perf_counter()
     run = case.simulate(study.seed, batch.first, batch.replications)
     seconds = time.perf_counter() - began
-    method, claim = case.method, case.method.claim
-    ledgers, role = run.ledgers, method.node
-    if claim.booked_by == "server" and run.server_ledgers is not None and method.server is not None:
-        ledgers, role = run.server_ledgers, method.server
-    traffic, lies, about = case.traffic(run.tallies), case.weather.liar == 1, study.problem
+    method, about = case.method, study.problem
+    traffic, lies = case.traffic(run.tallies), case.weather.liar == 1
     found, totals = np.isin(run.finals, case.best_arms).astype(float), run.totals.copy()
     own = method.facts | (method.extra(run.secrets, run.opens) if method.extra else {})
     bought = {}
@@ -135,7 +134,7 @@ def _run(study: Specification, cases: _Cases, batch: Batch) -> Columns:
         "curves": run.curves,
         "best_arm_rate": found[:, ~lies].mean(axis=1) if len(lies) else found.mean(axis=1),
         **{name: np.asarray(getattr(traffic, name), float) for name in ("rounds", "messages", "bytes", "cost")},
-        "epsilon": accounted(ledgers, role.mechanism, claim.delta).max(axis=1),
+        "epsilon": booked(method, run),
         "totals": totals[:, :AGENTS_SHOWN],
         "found": found[:, :AGENTS_SHOWN],
         **{f"extra_{name}": np.asarray(values, float) for name, values in traffic.extra.items()},
@@ -143,6 +142,14 @@ def _run(study: Specification, cases: _Cases, batch: Batch) -> Columns:
         **bought,
         "seconds": np.full(batch.replications, seconds / batch.replications),
     }
+
+
+def booked(method: Method, run: Run) -> np.ndarray:
+    """What the dearest reward has cost in each replication, by the ledgers that bound it."""
+    ledgers, role = run.ledgers, method.node
+    if method.claim.booked_by == "server" and run.server_ledgers is not None and method.server is not None:
+        ledgers, role = run.server_ledgers, method.server
+    return accounted(ledgers, role.mechanism, method.claim.delta).max(axis=1)
 
 
 def _save(path: Path, columns: Columns) -> None:

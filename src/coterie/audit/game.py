@@ -1,0 +1,157 @@
+"""The distinguishing game: two histories that differ in one reward, many trials of each, and an event that tells them apart.
+
+A pilot finds the words in which the sides differ at all. Of the trials proper the first third teaches the statistics, the
+second chooses one of them with its threshold, and the last, which nothing has looked at before, certifies how often the event
+takes place on either side.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from coterie.audit.bounds import epsilon_at_least
+from coterie.audit.stage import ARMS, Canary, Stage
+from coterie.audit.statistics import Sample, Statistic, distance, gap, grain, is_act, statistics
+from coterie.audit.views import Part, read
+from coterie.studies.running import booked
+
+BATCH = 500
+PILOT = 250  # trials of each side for each reward that may become a canary
+WORDS_KEPT = 120
+RELEASES = 4  # whose last rewards are tried as canaries
+PILOT_SEED = 1  # added to the seed: the pilot shares no noise with the trials
+
+Progress = Callable[[int], None]  # told how many trials have been played since the last call
+
+
+class Event(NamedTuple):
+    """A score at or above a threshold (or, turned, below it)."""
+
+    statistic: Statistic
+    threshold: float
+    turned: bool  # it is an event of the side with the reward 0
+
+    def counts(self, zero: np.ndarray, one: np.ndarray) -> tuple[int, int]:
+        """How often it takes place on its own side, and on the other."""
+        if self.turned:
+            return int((zero < self.threshold).sum()), int((one < self.threshold).sum())
+        return int((one >= self.threshold).sum()), int((zero >= self.threshold).sum())
+
+
+class Game(NamedTuple):
+    """What came of one canary."""
+
+    canary: Canary
+    event: Event | None  # None: no word ever differed
+    hits: int
+    misses: int
+    trials: int  # of each side that certify
+    epsilon: float  # at least this, with the stated confidence
+    zero: np.ndarray  # scores that certify
+    one: np.ndarray
+
+
+class Table:
+    """A stage as one view sees it, and what the ledgers showed in all trials played on it."""
+
+    def __init__(self, stage: Stage, parts: Sequence[Part], seed: int, progress: Progress):
+        self.stage, self.parts, self.seed, self.progress = stage, parts, seed, progress
+        self.places = [place for part in parts for place in part.places()]
+        self.booked = 0.0
+
+    def trials(self, canary: Canary, value: int, seed: int, count: int, keep: np.ndarray | None = None) -> Sample:
+        """Trials of one side. The two sides never share a replication, hence no noise."""
+        words, chosen = [], np.arange(len(self.places)) if keep is None else keep
+        for first in range(0, count, BATCH):
+            size = min(BATCH, count - first)
+            run = self.stage.play(canary, value, seed, 2 * first + value * size, size)
+            self.booked = max(self.booked, float(booked(self.stage.case.method, run).max()))
+            words.append(read(self.parts, run)[:, chosen])
+            self.progress(size)
+        return Sample(np.concatenate(words), [self.places[j] for j in chosen])
+
+
+# --- which rewards hurt -------------------------------------------------------------------------------
+
+
+def candidates(stage: Stage, seed: int) -> Iterator[Canary]:
+    """The first reward of each arm, the last before each of the first releases, and the one after it."""
+    run, columns = stage.play(None, 0, seed, 0, 1), stage.agent.columns
+    seen = run.opens["audit_seen"][0, 0].reshape(stage.agent.turns, -1)
+    at = {column.word: j for j, column in enumerate(columns) if column.channel in ("choice", "door")}
+    for arm in range(ARMS):
+        pulls = np.zeros(len(seen), np.int64)
+        for e in range(ARMS):
+            pulls += np.where((e < seen[:, at["entries"]]) & (seen[:, at[f"arm of entry {e}"]] == arm),
+                              seen[:, at[f"pulls of entry {e}"]], 0)
+        ends = np.unique(np.cumsum(pulls)[seen[:, at["numbers released"]] > 0])[:RELEASES]
+        for rest in (0, 1):
+            yield Canary(arm, 1, rest, "first reward")
+            yield from (Canary(arm, int(n), rest, "last before a release") for n in ends if n > 1)
+            yield from (Canary(arm, int(n) + 1, rest, "first after a release") for n in ends if n > 0)
+
+
+def choose_canaries(table: Table) -> dict[Canary, np.ndarray]:
+    """Of the first rewards, the last before a release and the pivotal ones the canary that shows most, and where it does."""
+    found = {canary: separations(table, canary) for canary in dict.fromkeys(candidates(table.stage, table.seed))}
+    act = np.array([is_act(place) for place in table.places], bool)
+    strength = {
+        "first reward": lambda canary, apart: apart.max(initial=0) if canary.number == 1 else -1.0,
+        "last before a release": lambda canary, apart: apart.max(initial=0) if canary.why.startswith("last") else -1.0,
+        "pivotal": lambda canary, apart: apart[act].max(initial=0) + 1e-3 * apart.max(initial=0),
+    }
+    chosen: dict[Canary, np.ndarray] = {}
+    for why, rank in strength.items():
+        canary, apart = max(found.items(), key=lambda item: rank(*item))
+        if rank(canary, apart) >= 0 and canary._replace(why="") not in {one._replace(why="") for one in chosen}:
+            chosen[canary._replace(why=why)] = np.sort(np.argsort(-apart, kind="stable")[:WORDS_KEPT][apart_enough(apart)])
+    return chosen
+
+
+def apart_enough(apart: np.ndarray) -> np.ndarray:
+    return -np.sort(-apart)[:WORDS_KEPT] > 0
+
+
+def separations(table: Table, canary: Canary) -> np.ndarray:
+    """Of every word: how far a pilot moves it or its low bits from one side to the other."""
+    zero, one = (table.trials(canary, value, table.seed + PILOT_SEED, PILOT) for value in (0, 1))
+    both = np.concatenate([zero.words, one.words])
+    apart = np.zeros(len(table.places))
+    for j in np.flatnonzero((both != both[0]).any(axis=0)).tolist():
+        apart[j] = max(gap(zero.number(j), one.number(j)), distance(grain(zero, j), grain(one, j)))
+    return apart
+
+
+# --- one game -----------------------------------------------------------------------------------------
+
+
+def play(table: Table, canary: Canary, keep: np.ndarray, trials: int, delta: float, error: float) -> Game:
+    """`trials` of each side; `error`: the probability with which the bound may be wrong."""
+    third = trials // 3
+    zero, one = (table.trials(canary, value, table.seed, 3 * third, keep) for value in (0, 1))
+    learning, choosing, certifying = ((zero.part(k, third), one.part(k, third)) for k in range(3))
+    found = [best_event(statistic, *choosing, delta, error) for statistic in statistics(*learning)]
+    if not found:
+        nothing = np.zeros(third)
+        return Game(canary, None, 0, 0, third, 0.0, nothing, nothing)
+    _, event = max(found, key=lambda pair: pair[0])
+    scores = event.statistic.score(certifying[0]), event.statistic.score(certifying[1])
+    hits, misses = event.counts(*scores)
+    epsilon = float(epsilon_at_least(hits, misses, third, delta, error))
+    return Game(canary, event, hits, misses, third, epsilon, *scores)
+
+
+def best_event(statistic: Statistic, zero: Sample, one: Sample, delta: float, error: float) -> tuple[float, Event]:
+    """The threshold and direction that would prove most, if these trials certified."""
+    scores = np.sort(statistic.score(zero)), np.sort(statistic.score(one))
+    levels = np.unique(np.concatenate(scores))
+    if len(levels) > 400:
+        levels = levels[np.linspace(0, len(levels) - 1, 400).astype(int)]
+    below = [np.searchsorted(side, levels, "left") for side in scores]
+    trials, found = len(scores[0]), []
+    for turned, hits, misses in ((False, trials - below[1], trials - below[0]), (True, below[0], below[1])):
+        proven = epsilon_at_least(hits, misses, trials, delta, error)
+        at = int(np.argmax(proven))
+        found.append((float(proven[at]), Event(statistic, float(levels[at]), turned)))
+    return max(found, key=lambda pair: pair[0])

@@ -1,0 +1,78 @@
+"""`coterie audit`."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+
+from coterie.cli.progress import advance, progress_bar
+from coterie.errors import UsageError
+
+
+def audit(
+    algorithm: str = typer.Argument(help="The name of an algorithm, or the path of a file of your own."),
+    mode: str = typer.Option(None, metavar="M", help="private or paper. Default: the algorithm's own."),
+    epsilon: float = typer.Option(None, metavar="E", help="Default: the algorithm's own."),
+    sets: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="Another option, e.g. --set mechanism=tree"),
+    view: str = typer.Option(None, metavar="V", help="Who looks: public, messages, neighbour or server. Default: the claim's."),
+    trials: int = typer.Option(None, metavar="N", help="Trials of each side, for each reward that is tried. Default: 30000."),
+    seed: int = typer.Option(0, metavar="S", help="The same seed plays the same trials."),
+    quick: bool = typer.Option(False, "--quick", help="6000 trials."),
+    out: Path = typer.Option(None, metavar="DIR", help="Write a page about it there (audit.html, audit.json)."),
+    as_json: bool = typer.Option(False, "--json", help="Print the audit as JSON to stdout, and nothing else there."),
+) -> None:
+    """Try to tell two runs apart that differ in one reward, and say how much privacy is proven to be lost.
+
+    Exit code 1: more is lost than is claimed or accounted. A pass proves nothing; it says what was not found.
+
+    Example: coterie audit fed-ucb --mode paper --epsilon 1 --quick
+    """
+    from coterie import audit as auditing
+    from coterie.report.audit import write
+
+    if quick and trials is not None:
+        raise UsageError(f"--trials must be left out with --quick, got {trials}")
+    options = _options(mode, epsilon, sets)
+    count = trials if trials is not None else auditing.TRIALS_QUICK if quick else auditing.TRIALS
+    with progress_bar(Console(stderr=True)) as bar:
+        task = bar.add_task("compiling (the first time only)", total=None)
+        found = auditing.audit(
+            algorithm, options, view=view, trials=count, seed=seed,
+            progress=lambda done, total, label: advance(bar, task, done, total, label),
+        )
+    facts = auditing.document(found)
+    if out is not None:
+        write(out, facts)
+    if as_json:
+        sys.stdout.write(json.dumps(facts, indent=1, allow_nan=False) + "\n")
+    else:
+        _print(facts, out)
+    if found.failed:
+        raise typer.Exit(1)
+
+
+def _options(mode: str | None, epsilon: float | None, sets: list[str]) -> dict[str, Any]:
+    from coterie.studies.reading import parse_value
+
+    options: dict[str, Any] = {}
+    for setting in sets:
+        key, equals, text = setting.partition("=")
+        if not equals or not key.isidentifier():
+            raise UsageError(f"--set must be KEY=VALUE such as mechanism=tree, got {setting!r}")
+        options[key] = parse_value(text)
+    given = {"mode": mode, "epsilon": epsilon}
+    return options | {name: value for name, value in given.items() if value is not None}
+
+
+def _print(facts: dict[str, Any], out: Path | None) -> None:
+    from coterie.report.audit import lines, verdict_words
+
+    output = Console()
+    output.print(f"[bold {'red' if facts['failed'] else 'green'}]{verdict_words(facts)}[/]", highlight=False)
+    for name, text in lines(facts):
+        output.print(f"[dim]{name:<10}[/dim] {text}", highlight=False, soft_wrap=True, markup=True)
+    if out is not None:
+        output.print(f"page: {out / 'audit.html'}", soft_wrap=True, highlight=False)
