@@ -315,7 +315,7 @@ def test_the_resolved_study_has_everything_and_null_for_infinity():
             "switch_every": None,
             "link_cost": {"server": 1, "peer": 1},
         },
-        "faults": {"loss": 0, "one_way": False, "churn": 0},
+        "faults": {"liars": 0, "contamination": 0, "loss": 0, "one_way": False, "dropout": 0, "churn": 0},
         "words": {"agent": "agent", "arm": "arm"},
         "algorithm": [
             {"name": "fed-ucb", "label": "fed-ucb epsilon=0.5", "epsilon": 0.5, **options},
@@ -347,7 +347,7 @@ def test_the_digest_is_the_start_of_the_hash_of_what_is_computed():
     text = (
         '{"algorithm": [{"name": "fed-ucb", "options": {"catch_up": false, "epsilon": "inf", "mode": "private", '
         '"shift": 0, "window": [200, 40000]}}], "checkpoints": 100, '
-        '"faults": {"churn": 0, "loss": 0, "one_way": false}, "horizon": 1000, '
+        '"faults": {"churn": 0, "contamination": 0, "dropout": 0, "liars": 0, "loss": 0, "one_way": false}, "horizon": 1000, '
         '"network": {"components": null, "edges": null, "graph": "complete", "life": "half-diameter", '
         '"link_cost": {"peer": 1, "server": 1}, "probability": null, "switch_every": null}, '
         '"problem": {"agents": 2, "arms": 3, "heterogeneity": 0, "instance": "grid", "kind": "bernoulli", '
@@ -709,7 +709,7 @@ REFUSED = {
     "sigma of a Bernoulli problem": (
         study(problem__sigma=1.0),
         "unknown key 'sigma' in problem; known keys: "
-        "means, instance, dataset, split, rule, file, agents, arms, heterogeneity, weights, kind",
+        "means, instance, between, dataset, split, rule, file, agents, arms, heterogeneity, weights, kind",
     ),
     "clip reversed": (
         study(problem__kind="gaussian", problem__clip=[1, 0]),
@@ -729,11 +729,11 @@ REFUSED = {
     ),
     "life negative": (
         study(network__life=-1),
-        "network.life must be a whole number >= 0, 'half-diameter' or 'diameter', got -1",
+        "network.life must be a whole number >= 0, 'half-diameter', 'half-diameter-down' or 'diameter', got -1",
     ),
     "life misspelt": (
         study(network__life="radius"),
-        "network.life must be a whole number >= 0, 'half-diameter' or 'diameter', got 'radius'",
+        "network.life must be a whole number >= 0, 'half-diameter', 'half-diameter-down' or 'diameter', got 'radius'",
     ),
     "link cost negative": (
         study(network__link_cost={"server": -1}),

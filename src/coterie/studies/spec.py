@@ -404,6 +404,11 @@ class Faults(Table):
             object.__setattr__(self, "contaminant", None)
         return self
 
+    @model_serializer(mode="wrap")
+    def as_written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without what is not given."""
+        return {key: value for key, value in write(self).items() if value is not None and value != {}}
+
 
 class FaultTable(Faults):
     """Faults as a study has them: swept ones give every algorithm a row for each value."""
@@ -509,7 +514,7 @@ class Row(Table):
 
     def troubles(self) -> dict[str, Any]:
         """The faults that are switched on, as JSON takes them."""
-        return {key: value for key, value in self.faults.model_dump(exclude_defaults=True).items() if value is not None}
+        return self.faults.model_dump(exclude_defaults=True)
 
     def honest(self, agents: int) -> int:
         """How many of the agents tell the truth."""
