@@ -7,8 +7,8 @@ from coterie.studies.case import make_case
 
 
 def make_purchase(name, horizon=300, problem=None, seed=3, **options):
-    """One algorithm on 5 agents and 6 producers, unless `problem` says otherwise; the exploration takes 10 rounds."""
-    about = {"kind": "procurement", "agents": 5, "producers": 6, "instances": 1} | (problem or {})
+    """One algorithm on 5 agents and 4 producers, unless `problem` says otherwise; the exploration takes 10 rounds."""
+    about = {"kind": "procurement", "agents": 5, "producers": 4, "instances": 1} | (problem or {})
     table = {"name": name, "exploration": 10} | options
     study = load_study({"horizon": horizon, "seed": seed, "problem": about, "algorithm": [table]}).specification
     return make_case(study, study.rows[0], 0)

@@ -1,5 +1,6 @@
 """NF, FCB and P-FCB round by round: when they exchange, what they send, what they make of it, and what they order."""
 
+from itertools import pairwise
 from math import ceil, inf, log, log2, sqrt
 from types import SimpleNamespace
 
@@ -54,7 +55,7 @@ def test_a_run_exchanges_in_the_rounds_of_its_schedule(purchase, schedule, windo
 def test_the_spending_of_the_paper_falls_and_stays_within_epsilon():
     levels = log2(100_000)
     spent = [spending(1.0, levels, z) for z in range(1, 17)]
-    assert all(later < sooner for sooner, later in zip(spent, spent[1:], strict=False))
+    assert all(later < sooner for sooner, later in pairwise(spent))
     assert spent[0] == pytest.approx(0.28010, abs=5e-6)
     assert sqrt(2 * log(1.25 / 0.01)) / spent[0] == pytest.approx(11.094, abs=5e-4)
     for horizon in (10, 1000, 100_000, 10**8):
@@ -75,7 +76,7 @@ def test_the_exploration_is_long_enough_for_the_pool_or_for_each():
 
 def test_explorers_order_a_few_units_of_every_producer(purchase):
     secret, open = state(purchase("nf-cb", probe=3), 10)
-    assert secret["units"][:, :6].tolist() == (10 * np.minimum(3, open["limit"][:, :6])).tolist()
+    assert secret["units"][:, :4].tolist() == (10 * np.minimum(3, open["limit"][:, :4])).tolist()
 
 
 # --- what is ordered -------------------------------------------------------------------------------------
@@ -95,17 +96,17 @@ def test_bounds_are_those_of_the_units_known_before_the_round(purchase, name, op
         units, good = (np.broadcast_to(x.sum(axis=0), x.shape) for x in (before["units"], before["good"] / UNIT))
     with np.errstate(divide="ignore", invalid="ignore"):
         upper = np.minimum(1.0, good / units + kappa * np.sqrt(3 * log(n * 200) / (2 * units)))
-    assert np.allclose(after["upper"][:, :6], upper[:, :6], rtol=1e-12)
+    assert np.allclose(after["upper"][:, :4], upper[:, :4], rtol=1e-12)
 
 
 def test_gamma_asks_for_more_quality(purchase):
-    binding = {"distribution": "normal", "rho": 2.0, "producers": 20}
+    binding = {"distribution": "normal", "rho": 2.0, "producers": 30}
     violated = [purchase("nf-cb", 2000, binding, gamma=gamma).simulate(1, 0, 1).violations.sum() for gamma in (0.0, 0.05)]
     assert violated[1] < violated[0]
 
 
 def test_a_safe_oracle_violates_less_where_the_constraint_binds(purchase):
-    binding = {"distribution": "normal", "rho": 2.0, "producers": 20}
+    binding = {"distribution": "normal", "rho": 2.0, "producers": 30}
     rows = {kind: purchase("nf-cb", 2000, binding, oracle=kind, exploration=1000) for kind in ("optimistic", "safe")}
     runs = {kind: case.simulate(1, 0, 1) for kind, case in rows.items()}
     explored = rows["safe"]._replace(horizon=1000).simulate(1, 0, 1).violations
@@ -138,23 +139,23 @@ def test_agents_with_a_pool_know_all_that_was_seen_before_the_last_round(purchas
 def test_blocks_add_up_to_the_own_units_and_hold_nothing_learned(purchase, learning):
     case = purchase("fcb-periodic", learning=learning, omega1=100.0, **SHORT)
     rounds = exchange_rounds("powers", (16, 256), 300)
-    blocks = [state(case, t)[1]["units"][:, :6] for t in rounds]
-    at_the_last, learned = state(case, rounds[-1])[0]["units"][:, :6], state(case)[0]["learned_units"]
+    blocks = [state(case, t)[1]["units"][:, :4] for t in rounds]
+    at_the_last, learned = state(case, rounds[-1])[0]["units"][:, :4], state(case)[0]["learned_units"]
     assert np.array_equal(sum(blocks), UNIT * at_the_last)
     assert learned.sum() > 0
 
 
 def test_producers_that_do_not_sell_to_an_agent_are_neither_told_of_nor_learned(purchase):
-    capacity = np.full((5, 6), 9)
+    capacity = np.full((5, 4), 9)
     capacity[0, 2] = capacity[3, :3] = 0
-    fixed = {"instances": None, "quality": [0.9, 0.8, 0.7, 0.6, 0.5, 0.4], "cost": [0.1] * 6, "capacity": capacity.tolist()}
+    fixed = {"instances": None, "quality": [0.9, 0.7, 0.6, 0.4], "cost": [0.1] * 4, "capacity": capacity.tolist()}
     for name, options in (("fcb", {}), ("p-fcb", SHORT), ("p-fcb", SHORT | {"mode": "paper", "learning": "naive"})):
         secret, open = state(purchase(name, problem=fixed, **options))
         shut = capacity == 0
-        assert not secret["units"][:, :6][shut].any()
-        assert not secret["learned_units"][:, :6][shut].any()
-        assert not open["units"][:, :6][shut].any()
-        assert secret["learned_units"][:, :6][~shut].any()
+        assert not secret["units"][:, :4][shut].any()
+        assert not secret["learned_units"][:, :4][shut].any()
+        assert not open["units"][:, :4][shut].any()
+        assert secret["learned_units"][:, :4][~shut].any()
 
 
 # --- what is made of it --------------------------------------------------------------------------------------
