@@ -214,8 +214,8 @@ def test_options_that_do_not_fit_are_refused(options, line):
 
 def test_an_algorithm_for_orders_is_refused_where_arms_are_pulled_and_the_other_way_round():
     arms = {"horizon": 10, "problem": {"means": [0.1, 0.9], "agents": 2}, "algorithm": [{"name": "p-fcb"}]}
-    with pytest.raises(UsageError, match="problem.kind must be 'procurement' for p-fcb, got 'bernoulli'"):
+    with pytest.raises(UsageError, match=r"problem\.kind must be 'procurement' for p-fcb, got 'bernoulli'"):
         load_study(arms).run()
     orders = {"horizon": 10, "problem": {"kind": "procurement", "agents": 2, "producers": 3, "alpha": 0.0}}
-    with pytest.raises(UsageError, match="problem.kind must be 'bernoulli' or 'gaussian' for fed-ucb, got 'procurement'"):
+    with pytest.raises(UsageError, match=r"problem\.kind must be 'bernoulli' or 'gaussian' for fed-ucb, got 'procurement'"):
         load_study(orders | {"algorithm": [{"name": "fed-ucb"}]}).run()
