@@ -5,6 +5,7 @@ cannot, is run beside it: regret alone does not tell the two apart, because any 
 """
 
 from functools import cache
+from itertools import pairwise
 from math import inf, log
 from typing import NamedTuple
 
@@ -91,7 +92,7 @@ def test_equal_and_unequal_agents_show_the_same_trend():
 
 def test_regret_falls_with_epsilon_and_flattens():
     regret = [at(epsilon) for epsilon in EPSILONS]
-    assert all(later <= 1.02 * sooner for sooner, later in zip(regret[:-1], regret[1:], strict=True))
+    assert all(later <= 1.02 * sooner for sooner, later in pairwise(regret))
     assert regret[0] - regret[2] > regret[2] - regret[4] > 0
 
 
