@@ -81,7 +81,10 @@ REFUSED = {
     "cost above one": (FIXED | {"cost": [0.1, 1.2, 0.3]}, "cost[1] must be a number in [0, 1], got 1.2"),
     "quality below zero": (FIXED | {"quality": [0.9, -0.1, 0.3]}, "quality[1] must be a number in [0, 1], got -0.1"),
     "ragged": (FIXED | {"cost": [[0.1, 0.2, 0.3], [0.1, 0.2]]}, "cost must have rows of equal length, got rows that differ"),
-    "too few producers": (FIXED | {"cost": [0.1, 0.2]}, "cost must have 3 entries per row, one for each of problem.quality, got 2"),
+    "too few producers": (
+        FIXED | {"cost": [0.1, 0.2]},
+        "cost must have 3 entries per row, one for each of problem.quality, got 2",
+    ),
     "out of reach": (FIXED | {"alpha": 0.95}, "alpha must be <= 0.9, the best average quality that agent 0 can buy, got 0.95"),
     "nothing on offer": (
         FIXED | {"capacity": [[1, 1, 1], [0, 0, 2]]},
