@@ -103,3 +103,10 @@ def test_the_consortium_has_named_buyers_of_whom_one_cannot_buy_all_that_pays():
 def test_the_papers_own_repetitions_are_told():
     for path in BUILTIN.glob("solanki-exp*.toml"):
         assert "replications = 100" in path.read_text().partition("title")[0], path.name
+
+
+def test_the_readme_shows_the_beginning_of_the_table():
+    readme = next(folder / "README.md" for folder in BUILTIN.parents if (folder / "README.md").exists())
+    shown = readme.read_text().partition("```csv\n")[2].partition("```")[0]
+    assert shown.count("\n") == 3
+    assert (BUILTIN / "suppliers.csv").read_text().startswith(shown)
