@@ -8,7 +8,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import cooperative, elimination, gossip
+from benchmarks import cooperative, elimination, gossip, procurement
 from coterie.network import path
 
 
@@ -118,6 +118,30 @@ def print_rounds(console, title, rows):
     console.print(table)
 
 
+def compare_procurement(console):
+    horizon, few = 50_000, 500
+    for binding in (False, True):
+        quality, cost, capacity = procurement.suppliers(10, 30, binding)
+        alone = procurement.case("nf-cb", horizon, binding)
+        worlds, explore = alone.worlds, alone.method.exploration
+        about = (0, quality, cost, capacity, 0.4, worlds["optimum"].copy(), worlds["loss"].copy(), explore)
+        translated = best_of(3, lambda about=about: procurement.direct(*about, horizon // 5)) * 5
+        looped = best_of(2, lambda about=about: procurement.numpy_loop(*about, few)) / (10 * few) * 1e9
+        rows = [("NF", per_agent_round(alone))]
+        for name, options in (("P-FCB", {}), ("P-FCB as printed", {"mode": "paper"})):
+            rows.append((name, per_agent_round(procurement.case("p-fcb", horizon, binding, **options))))
+        rows.append(("FCB, a pool in every round", per_agent_round(procurement.case("fcb", horizon, binding))))
+        rows.append(("direct numba translation of NF", translated / (10 * horizon) * 1e9))
+        rows.append(("a researcher's numpy loop", looped))
+        about = f"constraint {'binding' if binding else 'slack'}"
+        table = Table(title=f"Procurement, 10 agents, 30 producers, {about}: CPU time of one agent-round")
+        for heading in ("", "nanoseconds", "of NF's"):
+            table.add_column(heading, justify="right" if heading else "left")
+        for name, nanoseconds in rows:
+            table.add_row(name, f"{nanoseconds:,.0f}", f"{nanoseconds / rows[0][1]:.2f} x")
+        console.print(table)
+
+
 def two_workers(console):
     case = elimination.case(50, 100, 10**6)
     case.simulate(0, 0, 1)
@@ -138,7 +162,8 @@ def two_workers(console):
 def main():
     console = Console()
     np.seterr(all="raise")
-    for benchmark in (compare_elimination, a_million_agents, growth, two_workers, compare_gossip, compare_cooperative):
+    families = (compare_gossip, compare_cooperative, compare_procurement)
+    for benchmark in (compare_elimination, a_million_agents, growth, two_workers, *families):
         benchmark(console)
 
 

@@ -120,3 +120,10 @@ def test_of_equal_producers_the_first_is_preferred():
 def test_producers_that_do_not_sell_are_not_ordered_from():
     order, _ = ordered(np.array([1.0, 1.0]), np.array([0.0, 0.0]), np.array([0, 5]), 0.4, 1.0)
     assert order.tolist() == [0, 5]
+
+
+def test_equal_buyers_keep_their_order_beside_a_seller_that_is_equal_to_both():
+    """Rates are 1 for producers 0, 2 and 3, of which 0 and 3 bring quality, and 2 for producer 1, which is worth it."""
+    upper, cost = np.array([0.75, 0.375, 0.375, 0.75]), np.array([1.0, 0.125, 0.25, 1.0])
+    order, _ = ordered(upper, cost, np.array([8, 8, 8, 8]), 0.5, 1.0)
+    assert order.tolist() == [4, 8, 0, 0]

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from numba import njit
+from scipy.stats import beta as beta_law
 from scipy.stats import binom, binomtest, dlaplace, kstest, norm, poisson
 
-from coterie.kernel import NOISE, binomial, discrete_laplace, fold, laplace_share, normal, rounded_normal, side, stream
+from coterie.kernel import NOISE, beta, binomial, discrete_laplace, fold, laplace_share, normal, rounded_normal, side, stream
 from coterie.kernel.dice import word
 from coterie.kernel.samplers import WIDE, _poisson, wide_laplace
 
@@ -163,6 +164,12 @@ def test_one_share_has_its_part_of_the_variance_and_no_more():
     shares = many(laplace_share, fold(8, 0), DRAWS, (scale, holders))
     variance, kurtosis = 2 * scale**2 / holders, 3 + holders * 3
     assert within(shares.var(), variance, variance * np.sqrt((kurtosis - 1) / DRAWS))
+
+
+@pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (1.0, 40.0), (7.5, 3.0), (20_001.0, 9_001.0)])
+def test_beta_numbers_have_their_law(a, b):
+    draws = [beta(side(4, i), a, b) for i in range(20_000)]
+    assert kstest(draws, beta_law(a, b).cdf).pvalue > 1e-7
 
 
 def test_normal_numbers_are_normal_and_new_in_every_draw():

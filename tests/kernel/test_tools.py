@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from coterie.kernel import argmax, larger, level, ones, wrap
+from coterie.kernel import argmax, larger, level, nearest, ones, wrap
 from coterie.kernel.tools import quick_log
 
 
@@ -63,3 +63,11 @@ def test_wrap_is_the_remainder(size, data):
 @given(st.integers(-(2**61), 2**61), st.integers(-(2**61), 2**61))
 def test_larger_is_the_maximum_of_two_integers(a, b):
     assert larger(np.int64(a), np.int64(b)) == max(a, b)
+
+
+@given(st.floats(-(2.0**51) + 1, 2.0**51 - 1))
+@example(0.5)
+@example(-2.5)
+@example(-0.0)
+def test_nearest_rounds_as_python_does(x):
+    assert nearest(x) == round(x)

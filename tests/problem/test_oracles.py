@@ -1,9 +1,10 @@
-"""The best order against brute force, and the relations between an integer program and its relaxation."""
+"""The best order against brute force and against a solver of integer programs, and its relaxation."""
 
 from itertools import product
 
 import numpy as np
 import pytest
+from scipy.optimize import Bounds, LinearConstraint, milp
 
 from coterie.problem.oracles import (
     TOLERANCE,
@@ -49,23 +50,47 @@ def test_the_best_order_is_that_of_brute_force(alpha, rho):
         assert best_quality(quality, capacity) == pytest.approx(averages.max(initial=0), abs=1e-12)
 
 
+def solved(quality, cost, capacity, alpha, rho, whole):
+    """What another library finds; its row may fail by 1e-6."""
+    row = LinearConstraint((quality - alpha)[None], lb=0)
+    bounds, integrality = Bounds(0, capacity), np.full(len(quality), int(whole))
+    return milp(cost - rho * quality, constraints=row, bounds=bounds, integrality=integrality, options={"mip_rel_gap": 0}).x
+
+
+@pytest.mark.parametrize("most_capacity", [50, 10_000])
 @pytest.mark.parametrize(("alpha", "rho"), SETTINGS)
-def test_the_best_order_is_allowed_and_earns_no_more_than_the_relaxed_one(alpha, rho):
-    bound = 0
-    for quality, cost, capacity in instances(40, 30, 50, seed=2):
-        best = best_order(quality, cost, capacity, alpha, rho)
-        relaxed = relaxed_order(quality, cost, capacity, alpha, rho)
+def test_the_best_order_and_its_relaxation_are_those_of_a_solver(alpha, rho, most_capacity):
+    binding = 0
+    for quality, cost, capacity in instances(40, 30, most_capacity, seed=2):
+        best, relaxed = (order(quality, cost, capacity, alpha, rho) for order in (best_order, relaxed_order))
         assert best.dtype == np.int64
         assert ((best >= 0) & (best <= capacity)).all()
         assert allowed(best, quality, alpha)
-        assert surplus(relaxed, quality, alpha) >= -1e-8
-        assert (np.abs(relaxed - relaxed.round()) > 1e-6).sum() <= 1  # a vertex
-        least = revenue(best, quality, cost, rho)
-        assert 0 <= least <= revenue(relaxed, quality, cost, rho) + 1e-8
-        # A unit of the fractional producer is all that whole numbers can cost.
-        assert revenue(relaxed, quality, cost, rho) - least <= rho + 1e-8
-        bound += slack(quality, cost, capacity, alpha, rho) < 0
-    assert bound > 0  # or the row of the program would not be tested
+        assert ((relaxed >= 0) & (relaxed <= capacity)).all()
+        assert surplus(relaxed, quality, alpha) >= -1e-9
+        assert (np.abs(relaxed - relaxed.round()) > 1e-9).sum() <= 1  # a vertex
+        for ours, whole in ((best, True), (relaxed, False)):
+            theirs = solved(quality, cost, capacity, alpha, rho, whole)
+            assert revenue(ours, quality, cost, rho) == pytest.approx(revenue(theirs, quality, cost, rho), abs=1e-4)
+        lost = revenue(relaxed, quality, cost, rho) - revenue(best, quality, cost, rho)
+        assert -1e-9 <= lost <= rho  # a unit of the fractional producer is all that whole numbers can cost
+        binding += slack(quality, cost, capacity, alpha, rho) < 0
+    assert binding > 0 or alpha == 0.4  # or the row of the program would not be tested
+
+
+@pytest.mark.parametrize("rho", [2.0, 3.0])
+def test_the_best_order_is_that_of_a_solver_where_nearly_all_are_alike(rho):
+    """Qualities and costs near alpha, where the constraint binds and many orders are nearly best."""
+    rng, binding = np.random.default_rng(9), 0
+    for _ in range(40):
+        quality, cost = (rng.normal(0.5, 0.1, 30).clip(0, 1) for _ in range(2))
+        capacity = rng.integers(1, 51, 30)
+        best = best_order(quality, cost, capacity, 0.5, rho)
+        theirs = np.rint(solved(quality, cost, capacity, 0.5, rho, whole=True))
+        assert allowed(best, quality, 0.5) and allowed(theirs, quality, 0.5)
+        assert revenue(best, quality, cost, rho) == pytest.approx(revenue(theirs, quality, cost, rho), abs=1e-6)
+        binding += slack(quality, cost, capacity, 0.5, rho) < 0
+    assert binding > 10
 
 
 def test_where_the_constraint_does_not_bind_every_profitable_unit_is_bought():
@@ -94,3 +119,11 @@ def test_nothing_is_bought_where_nothing_is_good_enough_or_on_offer():
     assert best_order(quality, cost, np.array([0, 0]), 0.4, 1.0).tolist() == [0, 0]
     assert best_quality(quality, np.array([5, 0])) == 0.5
     assert slack(quality, cost + 0.9, np.array([5, 5]), 0.4, 1.0) == float("inf")
+
+
+def test_units_that_cost_nothing_make_up_for_what_is_missing():
+    """The second producer earns nothing and brings quality: it is taken before anything is given up."""
+    quality, cost, capacity = np.array([0.3, 0.9]), np.array([0.1, 0.9]), np.array([10, 10])
+    best = best_order(quality, cost, capacity, 0.5, 1.0)
+    assert best[0] == 10 and allowed(best, quality, 0.5)
+    assert relaxed_order(quality, cost, capacity, 0.5, 1.0)[0] == 10

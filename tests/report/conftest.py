@@ -74,6 +74,7 @@ def make_buying_row(
         "alpha": 0.4,
         "exploration": 5,
         "regret_after": {"mean": later, "sem": 0.1, "min": later / 2, "max": 2 * later},
+        "median_after": later / 2,
         "violations": {"mean": violations / 4, "sem": 0.0, "min": violations / 4, "max": violations / 4},
         "by_agent": {
             "regret_after": [later] * 4,

@@ -50,6 +50,7 @@ def test_rows_on_the_same_instances_are_compared_by_their_paired_ratios(buying_r
 def test_the_table_of_purchases_spans_the_agents_that_bought(buying_row: MakeRow) -> None:
     (line,) = procurement.table([buying_row("a", 10.0, after=4.0, violations=6.0)])
     assert plain(line["after"]) == "4.00 ± 0.10"
+    assert line["median"] == "2"
     assert (line["violations"], plain(line["violated"])) == ("1.5", "1.5 %")
     assert line["quality"] == "0.410 to 0.600"
     assert plain(line["revenue"]) == "90 %"

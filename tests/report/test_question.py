@@ -119,6 +119,17 @@ def test_procurement_is_asked_in_its_own_words(row: MakeRow) -> None:
     assert "revenue" in question.regret_meaning(problem) and "arm" in question.regret_meaning(BERNOULLI)
 
 
+def test_the_source_of_suppliers_is_told() -> None:
+    about = {"kind": "procurement", "alpha": 0.4, "sd": 0.1, "homogeneous": False}
+    assert question.problem_text(about).endswith("The suppliers are given in the study.")
+    table = question.problem_text(about | {"file": "suppliers.csv"})
+    assert table.endswith("The suppliers are those of the table “suppliers.csv”.")
+    uniform = plain(question.problem_text(about | {"distribution": "uniform", "instances": 5}))
+    assert uniform.endswith("Qualities and costs are uniform between 0 and 1, drawn for 5 instances, which take turns.")
+    normal = question.problem_text(about | {"distribution": "normal", "homogeneous": True})
+    assert "around 0.4 with standard deviation 0.1, drawn anew for every replication. Costs and capacities" in normal
+
+
 def test_where_agents_differ_regret_is_counted_against_the_best_arm_on_average() -> None:
     own = BERNOULLI | {"instance": None, "means": [[0.1, 0.9], [0.2, 0.3]]}
     assert "not always choosing the best arm;" in question.regret_meaning(BERNOULLI)

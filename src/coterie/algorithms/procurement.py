@@ -203,7 +203,7 @@ def greedy(secret, open, p):
 
 @node
 def spend(secret, open, p, surplus):
-    """Pay sellers from the surplus, the dearest last; returns the place in the ranking where it is used up."""
+    """Pay sellers from the surplus, those that earn most with it first; returns the place where it is used up."""
     for place in range(p.arms):
         k = secret.ranking[place]
         if sells(secret, k):
@@ -242,10 +242,12 @@ def rank(secret, p):
 
 @node
 def goes_before(secret, k, other):
-    """Of equals the lower number is walked first."""
+    """Of equals the lower number is walked first. Buyers stand behind all others, so that this is an order."""
     if secret.rate[k] != secret.rate[other]:
         return secret.rate[k] > secret.rate[other]
-    return k > other if buys(secret, k) and buys(secret, other) else k < other
+    if buys(secret, k) != buys(secret, other):
+        return buys(secret, other)
+    return k > other if buys(secret, k) else k < other
 
 
 @node

@@ -16,6 +16,7 @@ quality     in [0, 1]; needed in one row of each producer, and where it is repea
 A pair without a row does not trade. Other columns are ignored. Row 1 is the first below the header.
 """
 
+from collections.abc import Callable
 from io import BytesIO
 from os import PathLike
 from pathlib import Path
@@ -155,7 +156,7 @@ def _names(frame: pl.DataFrame, column: str) -> tuple[np.ndarray, tuple[str, ...
     return np.array([number[name] for name in given]), names
 
 
-def _column(frame: pl.DataFrame, column: str, wanted: str, fits, optional: bool = False) -> np.ndarray:
+def _column(frame: pl.DataFrame, column: str, wanted: str, fits: Callable, optional: bool = False) -> np.ndarray:
     """The numbers of a column, NaN where an optional one has none."""
     given = frame[column]
     numbers = given.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()

@@ -93,7 +93,7 @@ def _total(units: Sequence[Sequence[float]]) -> list[float]:
 
 
 def _orders_text(rows: Sequence[Row], means: Sequence[Sequence[float]], best: Sequence[float], names: Sequence[str]) -> str:
-    cells: list[Any] = []
+    cells = []
     for producer, name in enumerate(names):
         found = ", ".join(f"{row['label']} {number(mean[producer])}" for row, mean in zip(rows, means, strict=True))
         cells.append(f"{name}: best {number(best[producer])}, {found}")

@@ -95,6 +95,7 @@ def table(rows: Sequence[Row]) -> list[dict[str, Any]]:
             "label": row["label"],
             "regret": measured(row["regret_per_agent"], row["replications"]),
             "after": measured(row["procurement"]["regret_after"], row["replications"]),
+            "median": number(row["procurement"]["median_after"]),
             "violations": number(violated(row)),
             "violated": percent(violated(row) / row["horizon"]),
             "quality": _span([f"{value:.3f}" for value in _ascending(row["procurement"]["by_agent"]["quality"])]),

@@ -34,6 +34,11 @@ INSTANCES = {
     "uniform": "drawn at random between 0 and 1",
     "middle": "evenly spaced between 0.3 and 0.7",
 }
+LAWS = {
+    "uniform": "uniform between 0 and 1",
+    "normal": "normal (moved to the ends of 0..1 where outside)",
+    "truncated-normal": "normal (drawn again where outside 0..1)",
+}
 GRAPHS = {
     "complete": "every one is linked to every other",
     "star": "one in the middle is linked to all others",
@@ -94,9 +99,24 @@ def problem_text(problem: Mapping[str, Any]) -> str:
     if problem["kind"] == "procurement":
         return (
             f"What is bought must have an average quality of at least {problem['alpha']:g}; "
-            "only costs and capacities are known beforehand."
+            f"only costs and capacities are known beforehand. {_suppliers_text(problem)}"
         )
     return f"{_reward_text(problem)}; the arms' mean rewards {_means_text(problem)}."
+
+
+def _suppliers_text(problem: Mapping[str, Any]) -> str:
+    """Where qualities, costs and capacities come from."""
+    if problem.get("file"):
+        return f"The suppliers are those of the table “{problem['file']}”."
+    if not problem.get("distribution"):
+        return "The suppliers are given in the study."
+    law = LAWS[problem["distribution"]]
+    if problem["distribution"] != "uniform":
+        law += f" around {problem['alpha']:g} with standard deviation {problem['sd']:g}"
+    instances = problem.get("instances")
+    drawn = f"for {plural(instances, 'instance')}, which take turns" if instances else "anew for every replication"
+    same = " Costs and capacities are the same for all agents." if problem["homogeneous"] else ""
+    return f"Qualities and costs are {law}, drawn {drawn}.{same}"
 
 
 def _reward_text(problem: Mapping[str, Any]) -> str:

@@ -274,7 +274,8 @@ def among_peers(study, method, graph, gaps):
         messages = tally["up_messages"] * hearers + 2 * tally["meetings"]
         words = tally["up_words"] * hearers + tally["meeting_words"]
         extra = {name: np.full(len(tally), value) for name, value in bounds.items()}
-        rounds = np.minimum(np.maximum(tally["rounds"], np.where(tally["meetings"] > 0, study.horizon, 0)), study.horizon)
+        spoken = np.where(tally["meetings"] > 0, study.horizon, np.minimum(tally["rounds"], study.horizon))
+        rounds = np.where(messages > 0, spoken, 0)
         return Traffic(rounds, messages, 8 * words, price * messages, extra)
 
     return 0, links._replace(meetings=method.meetings, period=study.network.switch_every or 1), traffic

@@ -52,15 +52,17 @@ def tell(study: Specification, method: Method, columns: Columns, agents_shown: i
     """Of one row, over all its replications."""
     about = study.problem
     assert isinstance(about, Procurement)
-    by_agent = {"regret_after": "regret_after", "violations": "violations", "slack": "slack", "quality": "bought_quality",
+    by_agent = {"regret_after": "regret_after", "violations": "violations", "quality": "bought_quality",
                 "revenue": "revenue", "best_revenue": "best_revenue"}
+    least_slack = {"slack": columns["slack"].min(axis=0)[:agents_shown].tolist()}
     mean_orders, about_each = columns["orders"].mean(axis=0), columns["learned_about"].mean(axis=0)[:agents_shown]
     return {
         "alpha": about.alpha,
         "exploration": method.exploration,
         "regret_after": spread(columns["regret_after"].mean(axis=1)),
+        "median_after": float(np.median(columns["regret_after"])),  # of agents and replications: few agents can decide a mean
         "violations": spread(columns["violations"].mean(axis=1)),
-        "by_agent": {name: columns[key].mean(axis=0)[:agents_shown].tolist() for name, key in by_agent.items()},
+        "by_agent": least_slack | {name: columns[key].mean(axis=0)[:agents_shown].tolist() for name, key in by_agent.items()},
         "orders": None if is_drawn(about) else orders(about, suppliers_of(about, study.seed, 0), mean_orders),
         "learned": {  # units taken from others for one of its own
             "by_agent": columns["learned"].mean(axis=0)[:agents_shown].tolist(),
