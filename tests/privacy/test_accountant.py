@@ -16,7 +16,7 @@ from coterie.engines.chance import Keyed
 from coterie.engines.rehearsal import rehearse_mesh, rehearse_star
 from coterie.engines.simulate import Links
 from coterie.errors import UsageError
-from coterie.privacy.accountant import Loss, concentrated_epsilon, dearest, once, rounded_up, share_of, spent
+from coterie.privacy.accountant import Loss, concentrated_epsilon, dearest, once, root_up, rounded_up, share_of, spent
 from coterie.privacy.door import NOISES
 from coterie.privacy.events import NORMAL, PURE, STREAMS, Event, events_of
 from coterie.privacy.gauss import delta_of, epsilon_of
@@ -152,6 +152,12 @@ def test_a_share_is_the_largest_of_which_all_cost_no_more_than_the_whole(epsilon
 def test_what_is_rounded_up_is_the_least_number_that_is_not_below(value):
     assert Fraction(rounded_up(value)) >= value
     assert value == 0 or Fraction(np.nextafter(rounded_up(value), -1).item()) < value
+
+
+@given(st.floats(1e-6, 1e6))
+def test_a_root_is_the_least_number_whose_square_is_not_below(number):
+    assert root_up(Fraction(number) ** 2) == number
+    assert Fraction(root_up(Fraction(number))) ** 2 >= Fraction(number)
 
 
 # --- against the ledgers of all algorithms --------------------------------------------------------------------

@@ -70,13 +70,12 @@ class Loss(NamedTuple):
         >>> Loss(pure=Fraction(1, 3)).epsilon() >= 1 / 3
         True
         """
-        if inf in self:
+        if inf in self or (delta == 0.0 and self.normal_squares > 0):
             return inf
-        if not self.normal_squares and delta == 0.0:
+        if delta == 0.0:
             return rounded_up(self.pure)
-        normal = epsilon_of(root_up(Fraction(self.normal_squares)), delta) if self.normal_squares and delta > 0.0 else 0.0
-        basic = inf if self.normal_squares and delta == 0.0 else rounded_up(self.pure + Fraction(normal))
-        return min(basic, concentrated_epsilon(rounded_up(self.rho), delta)) if self.pure and delta > 0.0 else basic
+        basic = rounded_up(self.pure + Fraction(epsilon_of(root_up(Fraction(self.normal_squares)), delta)))
+        return min(basic, concentrated_epsilon(rounded_up(self.rho), delta)) if self.pure > 0 else basic
 
 
 WITHOUT_NOISE = Loss(inf, inf, inf)
@@ -154,8 +153,11 @@ def rounded_up(value: Exact) -> float:
 
 
 def root_up(value: Fraction) -> float:
-    number = sqrt(rounded_up(value))
-    return number if Fraction(number) ** 2 >= value else nextafter(number, inf)
+    """The least floating-point number whose square is not below."""
+    number = nextafter(sqrt(rounded_up(value)), 0.0)
+    while Fraction(number) ** 2 < value:
+        number = nextafter(number, inf)
+    return number
 
 
 def _covers(one: Loss, other: Loss) -> bool:
