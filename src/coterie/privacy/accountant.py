@@ -115,8 +115,10 @@ def spent(events: Iterable[Event], delta: float = 0.0) -> float:
 def share_of(epsilon: float, parts: int) -> float:
     """The largest price of which `parts` together cost no more than epsilon, to the last digit.
 
-    >>> share_of(1.0, 49) < 1 / 49
-    True
+    Ten times the floating-point number 0.1 is a little more than 1:
+
+    >>> share_of(1.0, 10)
+    0.09999999999999999
     """
     price = epsilon / parts
     return price if price == inf or parts * Fraction(price) <= Fraction(epsilon) else nextafter(price, 0.0)
