@@ -38,11 +38,11 @@ def accounted(ledgers: np.ndarray, mechanism: str, delta: float) -> np.ndarray:
 
 
 def booked_loss(ledger: Any, mechanism: str) -> "Loss":
-    """Of the dearest arm of one ledger record."""
-    loss, squares = (ledger[field].sum(axis=-1).max().item() for field in ("loss", "squares"))
-    if loss == inf:
+    """Of the dearest arm of one ledger record; chains add up exactly."""
+    if np.isinf(ledger["loss"]).any():
         return WITHOUT_NOISE
-    return Loss(normal_squares=Fraction(squares)) if mechanism in NORMAL else Loss(Fraction(loss), Fraction(squares))
+    loss, squares = (max(sum(map(Fraction, arm)) for arm in ledger[field].tolist()) for field in ("loss", "squares"))
+    return Loss(normal_squares=squares) if mechanism in NORMAL else Loss(loss, squares)
 
 
 class Loss(NamedTuple):
