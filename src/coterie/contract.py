@@ -10,6 +10,7 @@ simulation loop, and one event at a time in a deployed agent; the three end in t
     out      numbers on their way through the door; an entry says what it covers and what it costs.
     message  what travels between nodes (a function of open).
     card     what the two ends of a drawn edge show each other (a function of open).
+    tale     what a liar wants to be believed (see engines.faults).
     p        parameters: a NamedTuple of numbers, the same for all nodes.
     t        the number of the turn: a round among peers, an epoch around a server.
 
@@ -69,7 +70,7 @@ def speak(open, p, t, message):
 
 @node
 def hear(open, peer, p, t, message):
-    """A message arrived."""
+    """A message arrived. If messages are additive, the sum of the round's news on one arm; hearing zeros changes nothing."""
 
 
 @node
@@ -106,6 +107,21 @@ def leave(open, p, t, card):
 @node
 def inherit(open, p, t, card):
     """A neighbour went away and handed this over."""
+
+
+@node
+def lie(open, p, t, tale, die, message):
+    """In place of speak, for a liar: a well-formed message that tells the tale. Returns words, as speak; -1: cannot lie.
+
+    Where the tale names an arm and a message is about one arm, it is about that arm; -1: about the one it was about anyway.
+    """
+    return -1
+
+
+@node
+def pose(open, p, t, tale, die, card):
+    """In place of greet, for a liar: a card that tells the tale. Returns words, as greet; -1: cannot lie."""
+    return -1
 
 
 @node
@@ -197,6 +213,8 @@ class Algorithm(NamedTuple):
     meet: Callable = meet
     leave: Callable = leave
     inherit: Callable = inherit
+    lie: Callable = lie
+    pose: Callable = pose
     peek: Callable | None = None
     overhear: Callable | None = None
     collect: Callable | None = None
@@ -205,10 +223,14 @@ class Algorithm(NamedTuple):
     chains: Callable[[Any], int] = lambda p: 1
     width: int = 1  # numbers per arm that may pass the door in one turn
     first_round: int = 1  # 0: one free round of start-up pulls
+    additive: str = ""  # messages (arm, whole numbers) add up: "words" replace a sender's former ones on an arm, "news" do not
+    seldom: bool = False  # speaks in few rounds: the engine then looks at who spoke, and not at who is heard
     caveat: str = ""  # why a hook may read the secret; required with `peek` and `overhear`
 
 
-HOOKS = ("choose", "idle", "observe", "release", "publish", "speak", "hear", "greet", "meet", "leave", "inherit")
+HOOKS = (
+    "choose", "idle", "observe", "release", "publish", "speak", "hear", "greet", "meet", "leave", "inherit", "lie", "pose",
+)  # fmt: skip
 SWITCHES = ("peek", "overhear", "collect", "weigh")  # hooks that replace or precede another one where they are given
 
 
@@ -231,6 +253,8 @@ class Setting(NamedTuple):
     proxy: float = 0.5  # sub-Gaussian standard deviation of one reward: half the range, or sigma
     weights: tuple[float, ...] = ()  # of the agents in the mean that counts; empty: all alike
     components: tuple[int, ...] = ()  # sizes of the parts of the network, in order of their agents
+    told: tuple[float, ...] = ()  # the values a reward may have in a message, where they are few; empty: any in low .. high
+    liars: float = 0.0  # share of agents that lie, or of messages that are contaminated, for algorithms that are told it
 
 
 class Method(NamedTuple):
@@ -246,11 +270,12 @@ class Method(NamedTuple):
     folds: bool = False  # all agents may share one record where there is no delay (see engines.star)
     weights: tuple[float, ...] = ()  # of the agents' reports, where the server weighs them
     known: dict[str, Any] = {}  # noqa: RUF012  # facts of each agent that stand in `open` before round 1
-    life: int | None = None  # among peers: hops a message lives; None: what the network says
+    life: int | str | None = None  # among peers: hops a message lives, as a network has it; None: what the network says
     meetings: int = 0  # among peers: edges drawn for a meeting in each round
     active: float = 1.0  # among peers: probability that a drawn edge is active
     warnings: tuple[str, ...] = ()
     bound: Callable[[Any, float], float] | None = None  # regret per agent by the paper's theorem, of the gaps and lambda_2
+    extra: Callable[[Any, Any], dict[str, Any]] | None = None  # of (secrets, opens): further numbers for each replication
 
 
 class Entry(NamedTuple):

@@ -124,6 +124,14 @@ def speak_report(open, p, t, report):
     return 1 + open.survivors
 
 
+@node
+def lie_report(open, p, t, tale, die, report):
+    report.said = open.survivors
+    for e in range(open.survivors):
+        report.total[e] = int(tale.value[open.arm[e]] * UNIT) * (open.samples + open.pulls)
+    return 1 + open.survivors
+
+
 # --- the server: aggregate, eliminate, schedule -----------------------------------------------------
 
 
@@ -373,6 +381,7 @@ def trusted_publish(open, p, t, plan, out):
 CLIENT = Algorithm(
     "elimination_client", client_secret, client_open, report_record, hears=decision_record, choose=choose, idle=idle,
     observe=observe, release=release, publish=publish, speak=speak_report, hear=hear_decision,
+    lie=lie_report,
 )
 SERVER = Algorithm(
     "elimination_server", open=server_open, message=decision_record, peer=desk_record, hears=report_record,

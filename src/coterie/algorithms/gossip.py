@@ -181,6 +181,22 @@ def meet(open, p, t, mine, theirs):
 
 
 @node
+def lie(open, p, t, tale, die, message):
+    """A liar claims more pulls of the arm it talks about than it has made: others then catch up."""
+    speak(open, p, t, message)
+    if tale.arm >= 0:
+        message.belief[tale.arm] = larger(message.belief[tale.arm], t // tale.shares)
+    return p.arms
+
+
+@node
+def pose(open, p, t, tale, die, card):
+    for k in range(p.arms):
+        card.estimate[k] = int(tale.value[k] * FINE)
+    return p.arms
+
+
+@node
 def half(difference):
     """Toward zero, so that the two ends of an edge move by exactly opposite amounts."""
     return difference // 2 if difference >= 0 else -(-difference // 2)
@@ -397,7 +413,7 @@ def highest(m):
 GOSSIP = Algorithm(
     "gossip_ucb", total_record, open_record, message_record, card=card_record, choose=choose, observe=observe,
     release=plain_release, publish=plain_publish, speak=speak, hear=hear, greet=greet, meet=meet, leave=leave, inherit=inherit,
-    first_round=0,
+    lie=lie, pose=pose, first_round=0,
 )
 BLOCKS = GOSSIP._replace(name="fed_ucb_blocks", release=block_release, publish=block_publish)
 TREE = GOSSIP._replace(name="fed_ucb_tree", secret=tree_secret, release=tree_release, publish=tree_publish, chains=levels_of)
@@ -454,7 +470,8 @@ def build(options: Options, s: Setting) -> Method:
     radius, alone = o.radius or ("paper" if paper else "tuned"), o.isolated or s.agents == 1
     rule = {"plain": GOSSIP, "blocks": BLOCKS, "tree": PRINTED if paper else TREE, "digits": DIGITS, "root": ROOT}[mechanism]
     if o.isolated:
-        rule = rule._replace(name=f"{rule.name}_alone", speak=contract.speak, hear=contract.hear)
+        silent = {name: getattr(contract, name) for name in ("speak", "hear", "lie", "pose")}
+        rule = rule._replace(name=f"{rule.name}_alone", **silent)
     weights = [s.agents * weight for weight in s.weights if not alone] or [1.0] * s.agents
     return Method(
         rule, make_params(o, s, mechanism, paper, radius), claim(mechanism, paper, o, s), known={"weight": weights}, life=1,

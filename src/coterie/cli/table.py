@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from coterie.report.numbers import data_size
@@ -12,9 +13,10 @@ def summary_table(document: dict[str, Any]) -> Table:
     first = document["rows"][0]
     about = f"{first['agents']} agents, {first['arms']} arms, {first['horizon']:,} rounds, {first['replications']} replications"
     caption = f"{about}; epsilon: {first['privacy']['unit']}"
-    table = Table(title=document["study"]["title"], caption=caption, header_style="bold")
-    for heading in ("", "regret per agent", "best arm", "rounds", "messages", "bytes", "cost", "claimed ε", "true ε"):
-        table.add_column(heading, justify="left" if not heading else "right", no_wrap=bool(heading))
+    table = Table(title=document["study"]["title"], caption=caption, header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("")
+    for heading in ("regret\nper agent", "best\narm", "\nmessages", "\nbytes", "claimed\nε", "true\nε"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for row in document["rows"]:
         said, privacy, regret = row["communication"], row["privacy"], row["regret_per_agent"]
         claimed, booked = privacy["claimed"], privacy["accounted"]["epsilon"]
@@ -23,10 +25,8 @@ def summary_table(document: dict[str, Any]) -> Table:
             row["label"],
             f"{regret['mean']:,.1f} ± {regret['sem']:.1f}",
             f"{100 * row['best_arm_rate']:.0f} %",
-            f"{said['rounds']:.4g}",
             f"{said['messages']:,.0f}",
             data_size(said["bytes"]),
-            f"{said['cost']:,.0f}",
             "-" if claimed is None else f"{claimed['epsilon']:g}",
             f"[green]{true}[/green]" if privacy["private"] else f"[red]{true}[/red]" if claimed else true,
         )

@@ -6,6 +6,9 @@ A decision counts as a pull when it is made: a reward that never comes is told a
 functions of visible actions. While rewards or messages are under way `ask` answers the algorithm's `idle` arm, with no ticket:
 such a decision is not learned from.
 
+Messages that add up are summed as they come, by what they change for their arm, and heard at the next `begin`: a repeated
+word changes nothing, and a lost one is made up for by the next.
+
 A node with a budget is refused a release that would exceed it, before any noise is drawn. From then on it releases nothing and
 goes on deciding from what was released before; an agent does not speak any more, and to others it has dropped out.
 """
@@ -37,6 +40,8 @@ class Agent:
         self.heard_type = (algorithm.hears or algorithm.message)(p)
         self.peers: np.ndarray = np.zeros(0, algorithm.peer(p)).view(np.recarray)
         self.senders: list[Any] = []
+        self.former: dict[Any, Any] = {}
+        self.sums: dict[int, Any] = {}
         self.left: list[int] = []
         self.waiting: dict[int, int] = {}
         self.t = self.turn = self.ticket = 0
@@ -52,6 +57,7 @@ class Agent:
     def begin(self, t: int) -> None:
         """Make the plan of this turn."""
         self.t, plan, rule = t, self.plan, self.algorithm
+        self.hear_sums(t)
         plan.entries, plan.rounds = 0, 1
         if rule.weigh:
             rule.weigh(self.open, self.peers, self.p, t)
@@ -119,7 +125,29 @@ class Agent:
         return self._say(t)
 
     def hear(self, t: int, sender: Any, data: bytes) -> None:
-        message, peer, rule = self.read(data, self.heard_type), self.peers[self.senders.index(sender)], self.algorithm
+        message, peer = self.read(data, self.heard_type), self.peers[self.senders.index(sender)]
+        if self.algorithm.additive:
+            self.add(sender, np.frombuffer(message.tobytes(), np.int64))
+        else:
+            self.listen(t, peer, message)
+
+    def add(self, sender: Any, words: np.ndarray) -> None:
+        """What a message changes in the sum of all messages on its arm."""
+        arm = int(words[0])
+        if not 0 <= arm < self.p.arms:
+            raise UsageError(f"arm of a message must be in 0..{self.p.arms - 1}, got {arm}")
+        former = self.former.get((sender, arm), 0) if self.algorithm.additive == "words" else 0
+        self.sums[arm] = self.sums.get(arm, 0) + words - former
+        self.former[sender, arm] = words
+
+    def hear_sums(self, t: int) -> None:
+        for arm in sorted(self.sums):
+            amounts = self.sums.pop(arm)
+            amounts[0] = arm
+            self.listen(t, one(self.algorithm.peer(self.p)), self.read(amounts.tobytes(), self.heard_type))
+
+    def listen(self, t: int, peer: Any, message: Any) -> None:
+        rule = self.algorithm
         if rule.collect:
             rule.collect(self.secret, peer, self.p, t, message)
         elif rule.overhear:

@@ -24,11 +24,11 @@ import coterie.privacy
 import coterie.problem
 from coterie import contract
 from coterie.contract import HOOKS, SWITCHES, Algorithm
-from coterie.engines import turn
+from coterie.engines import faults, turn
 from coterie.kernel import OPTIONS
 from coterie.privacy.door import BOOKS, NOISES
 
-FLAGS = ("FOLDED", "CHURNS", "LOSES")
+FLAGS = ("FOLDED", "CHURNS", "DROPS", "LIES", "LOSES", "NEWS", "SELDOM", "SINGLY")
 _LOCK = threading.Lock()
 
 
@@ -65,7 +65,7 @@ def _specialise(engine: ModuleType, hooks: dict, roles: dict, problem: ModuleTyp
     lines += [f"{name} = {value}" for name, value in (dict.fromkeys(FLAGS, False) | dict(flags)).items()]
     for prefix, role in roles.items():
         lines += [f"{prefix.upper()}{name.upper()}S = {getattr(role, name) is not None}" for name in SWITCHES]
-    for module in (turn, engine):
+    for module in (turn, faults, engine):
         lines += [line for line in _source(module.__name__).splitlines() if not line.endswith("# bound")]
     return "\n".join(lines) + "\n"
 

@@ -3,7 +3,8 @@
 What a release covers and pays follows from what a node has done, not from its rewards. More pulls of an arm mean more releases
 that cover its first reward, so nobody loses more than the first reward of an arm that is played in every round: among peers one
 agent with one arm plays to the horizon. Around a server it plays two arms that cannot be told apart, so that no epoch is saved.
-The door keeps the events and adds no noise: nothing here depends on it. Runs are compared with their forecasts in the tests.
+The door keeps the events and adds no noise: nothing here depends on it. An algorithm that looks again at arms it does not pull
+is charged its dearest look in every round. Runs are compared with their forecasts in the tests.
 
 Interpreted hooks take up to half a millisecond a round. Beyond `ROUNDS_RECORDED` the compiled engine goes the same way, and its
 ledger tells the cost; the events are then those of the first rounds.
@@ -17,11 +18,12 @@ from coterie.contract import Algorithm, Method
 from coterie.engines.agent import Agent
 from coterie.engines.simulate import Links, simulate_mesh
 from coterie.kernel import CHOICE, stream
-from coterie.privacy.accountant import WITHOUT_NOISE, Loss, booked_loss, dearest
+from coterie.privacy.accountant import WITHOUT_NOISE, Loss, booked_loss, dearest, price_of
 from coterie.privacy.events import Event, events_of
 from coterie.problem import bernoulli
 
 ROUNDS_RECORDED = 1000
+ROUNDS_WATCHED = 300  # for releases about arms that were not pulled
 
 
 class Course(NamedTuple):
@@ -71,7 +73,10 @@ def forecast(method: Method, horizon: int) -> Forecast:
         agent, server = _around_a_server(method, horizon)
         return Forecast(_course(agent), _course(server) if server.events else None, horizon)
     course = _course(_among_peers(method, min(horizon, ROUNDS_RECORDED)))
-    if horizon > ROUNDS_RECORDED:
+    if _looks_again(method, min(horizon, ROUNDS_WATCHED)):
+        dearest_look = price_of(max(course.events, key=lambda event: event.price))
+        course = course._replace(releases=horizon, loss=Loss(*(part * horizon for part in dearest_look)))
+    elif horizon > ROUNDS_RECORDED:
         course = course._replace(releases=None) if course.loss == WITHOUT_NOISE else _compiled(method, horizon, course)
     return Forecast(course, None, horizon + start_up)
 
@@ -82,6 +87,18 @@ def _among_peers(method: Method, horizon: int) -> Recorded:
         agent.begin(t)
         _pull(agent, t)
     return agent
+
+
+def _looks_again(method: Method, horizon: int) -> bool:
+    """Whether arms are released about that were not pulled: the same rewards, then, as often as there are rounds."""
+    agent = _node(_as_laid_out(method.node, method.p), method.p._replace(arms=2), method.known)
+    for t in range(method.node.first_round, horizon + 1):
+        agent.begin(t)
+        before, pulled = len(agent.events), set(agent.plan.arm[: agent.plan.entries].tolist())
+        _pull(agent, t)
+        if any(event.arm not in pulled for event in agent.events[before:]):
+            return True
+    return False
 
 
 def _around_a_server(method: Method, horizon: int) -> tuple[Recorded, Recorded]:

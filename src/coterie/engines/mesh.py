@@ -8,15 +8,18 @@ Cards are made before the turn and used after it, so a meeting rests on the stat
 decisions do, and commutes with what the round itself adds. A meeting is atomic: both ends move or none does, unless a study
 asks to see what one-way losses do.
 
+Messages of those who speak seldom are brought to their hearers (SELDOM); else every node looks at all it can hear.
+
 The graph may change with time: every `period` rounds the next of its phases holds. Agents may go away and come back.
 """
 
 from coterie.contract import greet, inherit, leave, meet, speak, weigh  # bound
+from coterie.engines.faults import corrupt, disguise, out_of  # bound
 from coterie.engines.turn import carry_out, decide, listen  # bound
 from coterie.kernel import FAULT, NETWORK, fold, node, pick, side, stream, uniform, wrap
 from coterie.problem.bernoulli import regret  # bound
 
-CHURNS = LOSES = WEIGHS = False  # bound
+CHURNS = DROPS = LIES = LOSES = SELDOM = WEIGHS = False  # bound
 
 
 def run(p, seed, first, start, horizon, marks, worlds, links, weather, m):
@@ -24,14 +27,16 @@ def run(p, seed, first, start, horizon, marks, worlds, links, weather, m):
     own_world = 1 if worlds.shape[0] > 1 else 0
     for r in range(m.totals.shape[0]):
         live(p, fold(seed, first + r), start, horizon, marks, worlds, own_world, links.first, links.origin, links.edges,
-             links.last_edge, links.period, links.meetings, weather.active, weather.loss, weather.one_way, weather.away,
-             m.secrets[r], m.opens[r], m.peers[r], m.ledgers[r], m.wires[r], m.said[r], m.cards[r], m.met[r], m.busy[r],
-             m.totals[r], m.finals[r], m.curves[r], m.tallies[r], m.plans[r], m.outs[r])
+             links.last_edge, links.period, links.meetings, links.hearers, links.last_hearer, weather, weather.active,
+             weather.loss, weather.one_way, weather.away, m.tales[r], m.secrets[r], m.opens[r], m.peers[r], m.ledgers[r],
+             m.wires[r], m.said[r], m.cards[r], m.met[r], m.busy[r], m.totals[r], m.finals[r], m.curves[r], m.tallies[r],
+             m.plans[r], m.outs[r])
 
 
 @node
-def live(p, key, start, horizon, marks, worlds, own_world, link, origin, edges, last_edge, period, meetings, active, loss,
-         one_way, away, secrets, opens, peers, ledgers, wire, said, cards, met, busy, totals, finals, curve, tally, plan, out):
+def live(p, key, start, horizon, marks, worlds, own_world, link, origin, edges, last_edge, period, meetings, hearers,
+         last_hearer, weather, active, loss, one_way, away, tale, secrets, opens, peers, ledgers, wire, said, cards, met, busy,
+         totals, finals, curve, tally, plan, out):
     nodes, size, mark, last_word = len(totals), len(said), 0, -len(said)
     for t in range(start, horizon + 1):
         now = t * nodes % size
@@ -42,15 +47,23 @@ def live(p, key, start, horizon, marks, worlds, own_world, link, origin, edges, 
         draw_edges(met, busy, edges, last_edge, phase, drawn, active, away, stream(key, 0, NETWORK, t), t)
         for meeting in range(drawn):
             if met[meeting] >= 0:
-                tally.meeting_words += greet(opens[edges[met[meeting], 0]], p, t, cards[meeting, 0])
-                tally.meeting_words += greet(opens[edges[met[meeting], 1]], p, t, cards[meeting, 1])
+                for end in range(2):
+                    i = edges[met[meeting], end]
+                    shown = greet(opens[i], p, t, cards[meeting, end])
+                    if LIES:
+                        shown = disguise(opens[i], p, t, horizon, weather, i, tale, key, cards[meeting, end], shown)
+                    tally.meeting_words += shown
+        if SELDOM and t * nodes - last_word < size:
+            bring(secrets, opens, peers, p, t, key, wire, said, now, hearers, last_hearer, loss, away)
         for i in range(nodes):
             if CHURNS and away[i, 0] <= t < away[i, 1]:
                 continue
-            for one in range(link[phase, i], link[phase, i + 1] if t * nodes - last_word < size else 0):
+            for one in range(link[phase, i], link[phase, i + 1] if not SELDOM and t * nodes - last_word < size else 0):
                 place = wrap(now + origin[one], size)
                 if said[place] > 0 and not (LOSES and uniform(side(stream(key, i, FAULT, t), one), 0) < loss):
                     listen(secrets[i], opens[i], peers[one], p, t, wire[place])
+            if DROPS and out_of(t, start, i, key, weather):
+                continue
             if WEIGHS:
                 weigh(opens[i], peers[link[phase, i] : link[phase, i + 1]], p, t)
             decide(secrets[i], opens[i], p, t, key, i, plan)
@@ -68,7 +81,10 @@ def live(p, key, start, horizon, marks, worlds, own_world, link, origin, edges, 
             said[now + i] = 0
             if CHURNS and away[i, 0] <= t < away[i, 1]:
                 continue
-            said[now + i] = speak(opens[i], p, t, wire[now + i])
+            if not (DROPS and out_of(t, start, i, key, weather)):
+                said[now + i] = speak(opens[i], p, t, wire[now + i])
+            if LIES:
+                said[now + i] = corrupt(opens[i], p, t, horizon, weather, i, tale, key, wire[now + i], said[now + i])
             messages += 1 if said[now + i] > 0 else 0
             words += said[now + i]
         if messages > 0:
@@ -77,8 +93,24 @@ def live(p, key, start, horizon, marks, worlds, own_world, link, origin, edges, 
             tally.up_words += words
         if mark < marks.shape[0] and t == marks[mark]:
             for i in range(nodes):
-                curve[mark] += totals[i]
+                curve[mark] += 0.0 if LIES and weather.liar[i] == 1 else totals[i]
             mark += 1
+
+
+@node
+def bring(secrets, opens, peers, p, t, key, wire, said, now, hearers, last_hearer, loss, away):
+    """What is due, message by message. Hearers have the order of links, so every node hears in that order too."""
+    nodes, size = len(opens), len(said)
+    for delay in range(1, last_hearer.shape[0]):
+        for j in range(nodes):
+            place = wrap(now + size - delay * nodes + j, size)
+            if said[place] > 0:
+                for one in range(last_hearer[delay, j], last_hearer[delay, j + 1]):
+                    i, link = hearers[one, 0], hearers[one, 1]
+                    if CHURNS and away[i, 0] <= t < away[i, 1]:
+                        continue
+                    if not (LOSES and uniform(side(stream(key, i, FAULT, t), link), 0) < loss):
+                        listen(secrets[i], opens[i], peers[link], p, t, wire[place])
 
 
 @node

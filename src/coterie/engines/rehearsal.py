@@ -13,8 +13,9 @@ import numpy as np
 from coterie.contract import Algorithm, Method
 from coterie.engines.agent import Agent
 from coterie.engines.chance import Keyed
-from coterie.engines.simulate import Links, Run, Weather, wiring
-from coterie.kernel import FAULT, NETWORK, REWARD, UNIT, fold, pick, side, stream, uniform
+from coterie.engines.faults import Weather, contaminate, invent, out_of, tale_record
+from coterie.engines.simulate import Links, Run, whole, wiring
+from coterie.kernel import FAULT, LIE, NETWORK, REWARD, UNIT, fold, one, pick, side, stream, uniform
 
 
 class Rehearsal(NamedTuple):
@@ -24,9 +25,9 @@ class Rehearsal(NamedTuple):
 
 def rehearse_star(
     method: Method, problem: ModuleType, worlds: np.ndarray, agents: int, horizon: int, *, seed: int = 0, replication: int = 0,
-    delay: int = 0,
+    delay: int = 0, weather: Weather = Weather(),
 ) -> Rehearsal:
-    key = fold(seed, replication)
+    key, weather = fold(seed, replication), whole(weather, agents)
     clients = [_agent(method.node, method.p, key, i) for i in range(agents)]
     teams = [[client] for client in clients] if method.structure == "alone" else [clients]
     servers = []
@@ -38,11 +39,11 @@ def rehearse_star(
         for i in range(len(team)):
             server.know(i, voices=1, **({"weight": method.weights[i]} if method.weights else {}))
             team[i].know("server")
-        _live(method, problem, worlds.view(np.recarray), team, server, start, key, horizon, delay)
+        _live(method, problem, worlds.view(np.recarray), team, server, start, key, horizon, delay, weather)
     return Rehearsal(clients, servers)
 
 
-def _live(method, problem, worlds, team, server, start, key, horizon, delay):
+def _live(method, problem, worlds, team, server, start, key, horizon, delay, weather):
     t, now, shuffle = 0, 1, random.Random(1).shuffle
     reporters, order = min(method.reporters or len(team), len(team)), list(range(len(team)))
     while now <= horizon:
@@ -63,7 +64,10 @@ def _live(method, problem, worlds, team, server, start, key, horizon, delay):
                 order[j], order[other] = order[other], order[j]
         for j in range(reporters):
             i = order[((t - 1) * reporters + j) % len(team) if method.rotate else j]
-            server.hear(t, i, team[i].speak(t))
+            lost = uniform(side(stream(key, start + i, FAULT, t), 0), 0) < weather.loss
+            report = _speak(team[i], start + i, t, horizon, weather, key)
+            if report and not lost and not out_of(t, 0, start + i, key, weather):
+                server.hear(t, i, report)
         server.release()
 
 
@@ -72,8 +76,9 @@ def rehearse_mesh(
     weather: Weather = Weather(), seed: int = 0, replication: int = 0,
 ) -> Rehearsal:
     key, shuffle, worlds = fold(seed, replication), random.Random(1).shuffle, worlds.view(np.recarray)
+    weather = whole(weather, agents)
     nodes = [_agent(method.node, method.p, key, i) for i in range(agents)]
-    wires = wiring(links, 1, agents)
+    wires, start = wiring(links, 1, agents), method.node.first_round
     for i, node in enumerate(nodes):
         for field, values in method.known.items():
             node.open[field] = values[i]
@@ -81,21 +86,24 @@ def rehearse_mesh(
             for link in range(first[i], first[i + 1]):
                 node.know(link)
     sent: dict[tuple[int, int], bytes | None] = {}
-    for t in range(method.node.first_round, horizon + 1):
+    for t in range(start, horizon + 1):
         phase = t // wires.period % len(wires.first)
         edges = wires.edges[wires.last_edge[phase - 1] if phase > 0 else 0 : wires.last_edge[phase]]
-        here = [len(weather.away) == 0 or not weather.away[i, 0] <= t < weather.away[i, 1] for i in range(agents)]
+        here = [not weather.away[i, 0] <= t < weather.away[i, 1] for i in range(agents)]
+        acts = [here[i] and not out_of(t, start, i, key, weather) for i in range(agents)]
         _come_and_go(nodes, edges, weather, here, t)
-        drawn = _draw_edges(edges, wires.meetings if t > method.node.first_round else 0, weather.active, here, key, t)
-        cards = {m: (nodes[i].greet(t), nodes[j].greet(t)) for m, (i, j) in drawn.items()}
+        drawn = _draw_edges(edges, wires.meetings if t > start else 0, weather.active, here, key, t)
+        cards = {m: tuple(_greet(nodes[i], i, t, horizon, weather, key) for i in ends) for m, ends in drawn.items()}
         for i, node in enumerate(nodes):
             for link in range(wires.first[phase, i], wires.first[phase, i + 1]) if here[i] else ():
                 data = sent.get((t - int(links.delay[link]), int(links.sender[link])))
                 if data and not (weather.loss > 0 and uniform(side(stream(key, i, FAULT, t), link), 0) < weather.loss):
                     node.hear(t, link, data)
-            if here[i]:
+            if acts[i]:
                 node.begin(t)
                 _play(node, problem, worlds[i % len(worlds)], i, t, key, shuffle)
+            elif here[i]:
+                node.hear_sums(t)
         for m, (i, j) in drawn.items():
             coins = [uniform(side(stream(key, -1, FAULT, t), m), c) >= weather.loss for c in (0, weather.one_way)]
             if weather.loss == 0 or coins[0]:
@@ -103,8 +111,31 @@ def rehearse_mesh(
             if weather.loss == 0 or coins[1]:
                 nodes[j].meet(t, cards[m][0])
         for i, node in enumerate(nodes):
-            sent[t, i] = node.speak(t) if here[i] else None
+            sent[t, i] = _speak(node, i, t, horizon, weather, key, acts[i]) if here[i] else None
     return Rehearsal(nodes, [])
+
+
+def _speak(agent, i, t, horizon, weather, key, acts=True):
+    """What an agent says, or, if it lies or its message is contaminated, what is said in its name."""
+    said = agent.speak(t) if acts else None
+    return _falsified(agent, i, t, horizon, weather, stream(key, i, LIE, t), agent.message, agent.algorithm.lie, said)
+
+
+def _greet(agent, i, t, horizon, weather, key):
+    shown, die = agent.greet(t), fold(stream(key, i, LIE, t), 1)
+    return _falsified(agent, i, t, horizon, weather, die, agent.card, agent.algorithm.pose, shown)
+
+
+def _falsified(agent, i, t, horizon, weather, die, record, hook, said):
+    tale, p = one(tale_record(agent.p)), agent.p
+    if weather.liar[i] == 1 and invent(tale, p, t, horizon, weather.attack, weather.truth, die):
+        words = hook(agent.open, p, t, tale, fold(die, 0), record)
+    elif said and uniform(side(die, 0), 0) < weather.contamination:
+        contaminate(tale, p, weather.contaminant)
+        words = hook(agent.open, p, t, tale, fold(die, 0), record)
+    else:
+        return said
+    return said if words < 0 else record.tobytes()[: 8 * words] or None
 
 
 def _draw_edges(edges, meetings, active, here, key, t):

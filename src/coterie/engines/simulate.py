@@ -7,8 +7,9 @@ import numpy as np
 from numpy import int64
 
 from coterie.contract import Algorithm, Method, out_record, plan_record
-from coterie.engines import mesh, star
+from coterie.engines import mesh, pool, star
 from coterie.engines.bind import bind
+from coterie.engines.faults import Weather, tale_record
 from coterie.errors import CoterieError
 from coterie.kernel import record, rows
 from coterie.privacy.ledger import ledger_record
@@ -35,15 +36,6 @@ class Links(NamedTuple):
     period: int = 1
 
 
-class Weather(NamedTuple):
-    """What may go wrong between peers."""
-
-    active: float = 1.0  # probability that a drawn edge is active
-    loss: float = 0.0  # of messages and meetings
-    one_way: int = 0  # 1: each direction of a meeting is lost by itself, so that meetings are not atomic
-    away: np.ndarray = np.zeros((0, 2), int64)  # [agent]: first round away, first round back
-
-
 class Wiring(NamedTuple):
     """Links as the engine takes them."""
 
@@ -53,6 +45,8 @@ class Wiring(NamedTuple):
     last_edge: np.ndarray
     period: int
     meetings: int
+    hearers: np.ndarray  # (agent, link) by delay and sender: those who hear what a sender says
+    last_hearer: np.ndarray  # [delay, sender]: where its hearers begin
 
 
 class Run(NamedTuple):
@@ -88,6 +82,7 @@ class StarMemory(NamedTuple):
     servers: np.ndarray
     server_ledgers: np.ndarray
     server_outs: np.ndarray
+    tales: np.ndarray
 
 
 def desk_facts(method: Method, agents: int, folded: bool) -> dict[str, Any]:
@@ -109,6 +104,7 @@ def simulate_star(
     replications: int = 1,
     delay: int = 0,
     folded: bool = False,
+    weather: Weather = Weather(),
     compiled: bool = True,
 ) -> Run:
     """Clients around a server, or (structure "alone") every client with a server of its own."""
@@ -136,23 +132,44 @@ def simulate_star(
         servers=made((R, teams), server.open(p)),
         server_ledgers=made((R, teams), _ledger(server, p)),
         server_outs=made(R, out_record(p, server.width)),
+        tales=made(R, tale_record(p)),
     )
     for field, values in desk_facts(method, agents, folded).items():
         if field in (m.desks.dtype.names or ()):
             m.desks[field] = values
-    run = bind(star, node, problem, server, {"FOLDED": folded}, compiled)
+    run = bind(star, node, problem, server, flags(weather) | {"FOLDED": folded}, compiled)
     worlds = worlds if compiled else worlds.view(np.recarray)
-    run(p, seed, first, horizon, size, min(method.reporters or size, size), method.rotate, delay, marks, worlds, m)
+    reporters = min(method.reporters or size, size)
+    run(p, seed, first, horizon, size, reporters, method.rotate, delay, marks, worlds, whole(weather, agents), m)
     if m.tallies["uneven"].any():
         raise CoterieError(f"plans of {node.name} must take equally many rounds for all clients and pulls of all arms")
     return Run(m.curves, m.totals, m.finals, m.tallies, m.secrets, m.opens, m.ledgers, m.servers, m.server_ledgers)
+
+
+def flags(weather: Weather) -> dict[str, bool]:
+    """What the engines need not look at where it is absent."""
+    losses = {"CHURNS": len(weather.away) > 0, "LOSES": weather.loss > 0}
+    return losses | {"DROPS": weather.dropout > 0, "LIES": weather.lies}
+
+
+def whole(weather: Weather, agents: int) -> Weather:
+    """With an entry for every agent."""
+    away = weather.away if len(weather.away) else np.zeros((agents, 2), int64)
+    return weather._replace(away=away, liar=weather.liar if len(weather.liar) else np.zeros(agents, int64))
 
 
 def wiring(links: Links, ring: int, agents: int) -> Wiring:
     """A wire holds `ring` rounds of messages, one place for each agent."""
     origin = (ring - links.delay) * agents + links.sender
     last_edge = np.array([len(links.edges)]) if links.last_edge is None else links.last_edge
-    return Wiring(np.atleast_2d(links.first), origin, links.edges, last_edge, links.period, links.meetings)
+    first = np.atleast_2d(links.first)
+    receiver = np.searchsorted(first[0], np.arange(first[0, -1]), side="right") - 1
+    of_sender = links.delay[: len(receiver)] * agents + links.sender[: len(receiver)]
+    order = np.argsort(of_sender, kind="stable")
+    bounds = np.searchsorted(of_sender[order], np.arange(ring * agents + 1))
+    last_hearer = np.stack([bounds[delay * agents : (delay + 1) * agents + 1] for delay in range(ring)])
+    hearers = np.stack([receiver[order], order], axis=1)
+    return Wiring(first, origin, links.edges, last_edge, links.period, links.meetings, hearers, last_hearer)
 
 
 class MeshMemory(NamedTuple):
@@ -171,6 +188,35 @@ class MeshMemory(NamedTuple):
     tallies: np.ndarray
     plans: np.ndarray
     outs: np.ndarray
+    tales: np.ndarray
+
+
+class PoolMemory(NamedTuple):
+    secrets: np.ndarray
+    opens: np.ndarray
+    peers: np.ndarray
+    ledgers: np.ndarray
+    wires: np.ndarray
+    words: np.ndarray  # the same memory as whole numbers
+    said: np.ndarray
+    former: np.ndarray  # [replication, sender or link, arm, amount]
+    changes: np.ndarray  # [replication, slot, sender, amount]
+    steps: np.ndarray  # [replication, slot, arm, amount]: the one change of all senders, if it is not mixed
+    mixed: np.ndarray
+    who: np.ndarray  # ... and a bit for every sender
+    sums: np.ndarray  # [replication, arm, amount, receiver]
+    due: np.ndarray
+    news: np.ndarray
+    heard: np.ndarray  # the same memory as whole numbers
+    tales: np.ndarray
+    totals: np.ndarray
+    finals: np.ndarray
+    curves: np.ndarray
+    tallies: np.ndarray
+    plans: np.ndarray
+    outs: np.ndarray
+    reach: np.ndarray  # [delay, block, receiver]: a bit for every sender
+    mask: np.ndarray  # [delay * agents + sender, receiver]: all bits or none
 
 
 def simulate_mesh(
@@ -191,6 +237,8 @@ def simulate_mesh(
     """Peers on a graph."""
     node, p, R = method.node, method.p, replications
     ring = 1 + max(1, int(links.delay.max(initial=1)))
+    if node.additive:
+        return _simulate_pool(method, problem, worlds, agents, horizon, marks, links, weather, seed, first, R, compiled, ring)
     made = lambda shape, kind: rows(shape, kind, compiled)  # noqa: E731
     m = MeshMemory(
         secrets=made((R, agents), node.secret(p)),
@@ -208,15 +256,72 @@ def simulate_mesh(
         tallies=made(R, TALLY),
         plans=made(R, plan_record(p)),
         outs=made(R, out_record(p, node.width)),
+        tales=made(R, tale_record(p)),
     )
     for field, values in method.known.items():
         m.opens[field] = values
-    churns = len(weather.away) > 0
-    run = bind(mesh, node, problem, flags={"CHURNS": churns, "LOSES": weather.loss > 0}, compiled=compiled)
-    weather = weather if churns else weather._replace(away=np.zeros((agents, 2), int64))
+    wires = wiring(links, ring, agents)
+    seldom = node.seldom and len(wires.first) == 1
+    run = bind(mesh, node, problem, flags=flags(weather) | {"SELDOM": seldom}, compiled=compiled)
     worlds = worlds if compiled else worlds.view(np.recarray)
-    run(p, seed, first, node.first_round, horizon, marks, worlds, wiring(links, ring, agents), weather, m)
+    run(p, seed, first, node.first_round, horizon, marks, worlds, wires, whole(weather, agents), m)
     return Run(m.curves, m.totals, m.finals, m.tallies, m.secrets, m.opens, m.ledgers)
+
+
+def _simulate_pool(method, problem, worlds, agents, horizon, marks, links, weather, seed, first, R, compiled, ring):
+    """Peers on a graph whose messages add up."""
+    node, p, wires = method.node, method.p, wiring(links, ring, agents)
+    kind = node.message(p)
+    amounts, blocks = kind.itemsize // 8, -(-agents // 63)
+    singly = len(weather.away) > 0 or weather.loss > 0 or len(wires.first) > 1
+    made = lambda shape, kind: rows(shape, kind, compiled)  # noqa: E731
+    spoken, news = np.zeros((R, ring * agents), kind), np.zeros(R, kind)
+    reach, mask = _masks(links, wires, ring, agents, blocks, empty=singly)
+    m = PoolMemory(
+        secrets=made((R, agents), node.secret(p)),
+        opens=made((R, agents), node.open(p)),
+        peers=made((R, 1), node.peer(p)),
+        ledgers=made((R, agents), _ledger(node, p)),
+        wires=spoken if compiled else spoken.view(np.recarray),
+        words=spoken.view(int64).reshape(R, ring * agents, amounts),
+        said=np.zeros((R, ring * agents), int64),
+        former=np.zeros((R, max(1, len(links.sender)) if singly else agents, p.arms, amounts), int64),
+        changes=np.zeros((R, ring, agents, amounts), int64),
+        steps=np.zeros((R, ring + 1, p.arms, amounts), int64),
+        mixed=np.zeros((R, ring, p.arms, amounts), int64),
+        who=np.zeros((R, ring, p.arms, amounts, blocks), int64),
+        sums=np.zeros((R, p.arms, amounts, agents), int64),
+        due=np.zeros((R, ring * agents + 3, 2), int64),
+        news=news if compiled else news.view(np.recarray),
+        heard=news.view(int64).reshape(R, amounts),
+        tales=made(R, tale_record(p)),
+        totals=np.zeros((R, agents)),
+        finals=np.zeros((R, agents), int64),
+        curves=np.zeros((R, len(marks))),
+        tallies=made(R, TALLY),
+        plans=made(R, plan_record(p)),
+        outs=made(R, out_record(p, node.width)),
+        reach=reach,
+        mask=mask,
+    )
+    for field, values in method.known.items():
+        m.opens[field] = values
+    chosen = flags(weather) | {"NEWS": node.additive == "news", "SINGLY": singly}
+    run = bind(pool, node, problem, flags=chosen, compiled=compiled)
+    worlds = worlds if compiled else worlds.view(np.recarray)
+    run(p, seed, first, node.first_round, horizon, marks, worlds, wires, whole(weather, agents), m)
+    return Run(m.curves, m.totals, m.finals, m.tallies, m.secrets, m.opens, m.ledgers)
+
+
+def _masks(links, wires, ring, agents, blocks, empty):
+    """Who hears whom at which delay, as bits and as rows of a mask."""
+    if empty:
+        return np.zeros((1, 1, 1), int64), np.zeros((1, 1), int64)
+    reach, mask = np.zeros((ring, blocks, agents), int64), np.zeros((ring * agents, agents), int64)
+    receiver = np.repeat(np.arange(agents), np.diff(wires.first[0]))
+    np.bitwise_or.at(reach, (links.delay, links.sender // 63, receiver), np.int64(1) << (links.sender % 63))
+    mask[links.delay * agents + links.sender, receiver] = -1
+    return reach, mask
 
 
 def _ledger(role: Algorithm, p: Any) -> np.dtype:

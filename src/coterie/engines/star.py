@@ -11,6 +11,9 @@ Folded: all clients share one record. Their turns add up in it, it speaks once f
 many), and a million clients take the memory of one. The server ends in the same bytes. It asks of an algorithm that plans
 are the same for all, that `hear` sets and `publish` only adds to what `speak` says; `Method.folds` declares it.
 
+A report may be lost on its way, or its client may sit out; the server goes by the reports that came. Either way the client has
+played, and its next report tells of it.
+
 Teams: a run may consist of several stars side by side that know nothing of each other (`size` clients each).
 """
 
@@ -21,29 +24,30 @@ from coterie.contract import publish as server_publish  # bound
 from coterie.contract import release as server_release  # bound
 from coterie.contract import speak as server_speak  # bound
 from coterie.contract import weigh as server_weigh  # bound
+from coterie.engines.faults import corrupt, out_of  # bound
 from coterie.engines.turn import carry_out, decide, listen  # bound
-from coterie.kernel import IDLE, NETWORK, NOISE, fold, node, pick, stream
+from coterie.kernel import FAULT, IDLE, NETWORK, NOISE, fold, node, pick, side, stream, uniform
 from coterie.privacy.door import add_laplace as server_add_noise  # bound
 from coterie.privacy.door import book_all as server_book_entries  # bound
 from coterie.problem.bernoulli import lay_out, regret, regret_until  # bound
 
-FOLDED = SERVER_COLLECTS = SERVER_WEIGHS = False  # bound
+DROPS = FOLDED = LIES = LOSES = SERVER_COLLECTS = SERVER_WEIGHS = False  # bound
 
 
-def run(p, seed, first, horizon, size, reporters, rotate, delay, marks, worlds, m):
+def run(p, seed, first, horizon, size, reporters, rotate, delay, marks, worlds, weather, m):
     """Replications `first`, `first` + 1, ... as many as `m` has room for."""
     own_world = 1 if worlds.shape[0] > 1 else 0
     for r in range(m.totals.shape[0]):
         key = fold(seed, first + r)
         for team in range(m.servers.shape[1]):
             live(p, key, horizon, team * size, size, reporters, rotate, delay, marks, worlds, own_world,
-                 m.secrets[r], m.opens[r], m.peers[r], m.ledgers[r], m.desks[r], m.totals[r], m.finals[r], m.invited[r],
-                 m.curves[r], m.tallies[r], m.plans[r], m.outs[r], m.reports[r], m.decisions[r],
+                 weather, m.tales[r], m.secrets[r], m.opens[r], m.peers[r], m.ledgers[r], m.desks[r], m.totals[r],
+                 m.finals[r], m.invited[r], m.curves[r], m.tallies[r], m.plans[r], m.outs[r], m.reports[r], m.decisions[r],
                  m.server_secrets[r, team], m.servers[r, team], m.server_ledgers[r, team], m.server_outs[r])
 
 
 @node
-def live(p, key, horizon, start, size, reporters, rotate, delay, marks, worlds, own_world,
+def live(p, key, horizon, start, size, reporters, rotate, delay, marks, worlds, own_world, weather, tale,
          secrets, opens, peers, ledgers, desks, totals, finals, invited, curve, tally, plan, out, report, decision,
          server_secret, server, server_ledger, server_out):
     """One team in one replication. A client's place is its row in the records; its number is its coordinate of chance."""
@@ -65,7 +69,7 @@ def live(p, key, horizon, start, size, reporters, rotate, delay, marks, worlds, 
                     return
                 rounds = plan.rounds
                 lay_out(worlds[i * own_world], plan)
-                after = note(worlds[i * own_world], plan, now, marks, mark, weight, totals[place], curve)
+                after = note(worlds[i * own_world], plan, now, marks, mark, heft(weather, i, weight), totals[place], curve)
             if now + plan.rounds - 1 > horizon:
                 finals[place] = plan.arm[(horizon - now) % plan.entries]
                 if i == start or not FOLDED:
@@ -82,7 +86,7 @@ def live(p, key, horizon, start, size, reporters, rotate, delay, marks, worlds, 
         if delay > 0 and now <= horizon:
             for i in range(start, start + size):
                 wait(worlds[i * own_world], opens[i], p, t, key, i, plan, min(delay, horizon - now + 1))
-                later = note(worlds[i * own_world], plan, now, marks, mark, 1, totals[i], curve)
+                later = note(worlds[i * own_world], plan, now, marks, mark, heft(weather, i, 1), totals[i], curve)
                 totals[i] += regret(worlds[i * own_world], plan)
                 finals[i] = plan.arm[0]
             mark = later
@@ -93,7 +97,9 @@ def live(p, key, horizon, start, size, reporters, rotate, delay, marks, worlds, 
         for j in range(1 if FOLDED else reporters):
             i = invited[start + ((t - 1) * reporters + j) % size] if rotate else invited[start + j]
             words = speak(opens[i], p, t, report)
-            if words > 0:
+            if LIES:
+                words = corrupt(opens[i], p, t, horizon, weather, i, tale, key, report, words)
+            if words > 0 and not (DROPS and out_of(t, 0, i, key, weather)) and not (LOSES and lost(t, i, key, weather)):
                 tally.up_words += weight * words
                 tally.up_messages += weight
                 if SERVER_COLLECTS:
@@ -105,6 +111,17 @@ def live(p, key, horizon, start, size, reporters, rotate, delay, marks, worlds, 
         server_book_entries(server_out, server_ledger)
         server_add_noise(server_out, p, stream(key, -1, NOISE, t), stream(key, -1, NOISE, -1))
         server_publish(server, p, t, plan, server_out)
+
+
+@node
+def heft(weather, i, weight):
+    """How many honest agents a record stands for."""
+    return 0 if LIES and weather.liar[i] == 1 else weight
+
+
+@node
+def lost(t, i, key, weather):
+    return uniform(side(stream(key, i, FAULT, t), 0), 0) < weather.loss
 
 
 @node

@@ -4,7 +4,7 @@ Everything an algorithm file needs from here can be imported from this package.
 """
 
 from coterie.kernel.compiling import OPTIONS, node
-from coterie.kernel.dice import CHOICE, FAULT, IDLE, NETWORK, NOISE, REWARD, fold, pick, side, stream, uniform
+from coterie.kernel.dice import CHOICE, FAULT, IDLE, LIE, NETWORK, NOISE, REWARD, fold, pick, side, stream, uniform
 from coterie.kernel.records import UNIT, capacity, extend, one, record, rows
 from coterie.kernel.samplers import binomial, discrete_laplace, laplace_share, normal, rounded_normal
 from coterie.kernel.tools import argmax, larger, level, ones, wrap
@@ -13,6 +13,7 @@ __all__ = [
     "CHOICE",
     "FAULT",
     "IDLE",
+    "LIE",
     "NETWORK",
     "NOISE",
     "OPTIONS",

@@ -13,7 +13,7 @@ import numpy as np
 
 from coterie.kernel.compiling import inline
 
-REWARD, NOISE, CHOICE, NETWORK, FAULT, IDLE = 0, 1, 2, 3, 4, 5  # what a stream is for
+REWARD, NOISE, CHOICE, NETWORK, FAULT, IDLE, LIE = 0, 1, 2, 3, 4, 5, 6  # what a stream is for
 
 _U = np.uint64
 _STEP = _U(0x9E3779B97F4A7C15)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coterie.errors import UsageError
-from coterie.privacy.events import NORMAL, STREAMS, Event
+from coterie.privacy.events import NORMAL, STREAMS, UNSOUND, Event
 from coterie.privacy.gauss import epsilon_of
 from coterie.privacy.ledger import loss_per_reward
 
@@ -39,7 +39,7 @@ def accounted(ledgers: np.ndarray, mechanism: str, delta: float) -> np.ndarray:
 
 def booked_loss(ledger: Any, mechanism: str) -> "Loss":
     """Of the dearest arm of one ledger record; chains add up exactly."""
-    if np.isinf(ledger["loss"]).any():
+    if np.isinf(ledger["loss"]).any() or mechanism in UNSOUND:
         return WITHOUT_NOISE
     loss, squares = (max(sum(map(Fraction, arm)) for arm in ledger[field].tolist()) for field in ("loss", "squares"))
     return Loss(normal_squares=squares) if mechanism in NORMAL else Loss(loss, squares)
@@ -83,7 +83,7 @@ WITHOUT_NOISE = Loss(inf, inf, inf)
 
 def price_of(event: Event) -> Loss:
     """What one event takes from a reward that it covers."""
-    if event.price == inf:
+    if not event.protects:
         return WITHOUT_NOISE
     price = Fraction(event.price)
     return Loss(normal_squares=price**2) if event.mechanism in NORMAL else Loss(price, price**2)
@@ -93,7 +93,7 @@ def dearest(events: Iterable[Event]) -> list[Loss]:
     """The losses of the rewards that have lost most: one, or several where two kinds of noise make them hard to compare."""
     front: list[Loss] = []
     for covers in _by_arm(events).values():
-        if any(event.price == inf for event in covers):
+        if not all(event.protects for event in covers):
             return [WITHOUT_NOISE]
         changes: dict[int, Loss] = defaultdict(Loss)
         for event in covers:

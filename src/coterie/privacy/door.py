@@ -5,6 +5,7 @@ kind is the algorithm's `mechanism`:
 
     laplace  local noise of scale sensitivity / epsilon                     proof: laplace.md
     shares   one of p.holders shares of such noise: only the sum of all reports is protected, the report is not
+    kept     one draw for all releases of an arm, scaled to each: for study, no privacy beyond the first release
     gauss    normal noise of standard deviation sensitivity / mu            proof: gauss.md
     digits, root    correlated noise for all running sums of an arm         proof: streams.md
 
@@ -49,11 +50,25 @@ def add_shares(out, p, die, lasting):
 
 
 @node
+def add_kept(out, p, die, lasting):
+    for e in range(out.entries):
+        if out.price[e] < inf:
+            out.value[e] += wide_laplace(side(lasting, out.arm[e]), UNIT * out.sensitivity[e] / out.price[e])
+
+
+@node
 def add_gauss(out, p, die, lasting):
     for e in range(out.entries):
         if out.price[e] < inf:
             out.value[e] += rounded_normal(side(die, e), UNIT * out.sensitivity[e] / out.price[e])
 
 
-NOISES = {"laplace": add_laplace, "shares": add_shares, "gauss": add_gauss, "digits": add_digits, "root": add_root}
+NOISES = {
+    "laplace": add_laplace,
+    "shares": add_shares,
+    "kept": add_kept,
+    "gauss": add_gauss,
+    "digits": add_digits,
+    "root": add_root,
+}
 BOOKS = {name: book_streams if name in ("digits", "root") else book_all for name in NOISES}

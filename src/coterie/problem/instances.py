@@ -23,10 +23,11 @@ def middle(arms: int) -> np.ndarray:
     return 0.3 + 0.4 * grid(arms)
 
 
-def uniform(arms: int, rng: np.random.Generator) -> np.ndarray:
-    """Independent means, each uniform on [0, 1)."""
+def uniform(arms: int, rng: np.random.Generator, between: tuple[float, float] | None = None) -> np.ndarray:
+    """Independent means, each uniform on [0, 1), or between two numbers."""
     _require_arms(arms)
-    return rng.random(arms)
+    low, high = between or (0.0, 1.0)
+    return low + (high - low) * rng.random(arms)
 
 
 def heterogeneous(means: ArrayLike, agents: int, spread: float, rng: np.random.Generator) -> np.ndarray:

@@ -1,14 +1,16 @@
 """From a specification to what the engines take: the problem, the network and the method of one row and one instance."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from coterie import algorithms
+from coterie import algorithms, contract
 from coterie.contract import Method, Setting
-from coterie.engines.simulate import Links, Run, Weather, simulate_mesh, simulate_star
+from coterie.engines.faults import ATTACKS, HONEST, Weather
+from coterie.engines.simulate import Links, Run, flags, simulate_mesh, simulate_star
+from coterie.errors import UsageError
 from coterie.network import (
     Graph,
     collect,
@@ -23,7 +25,7 @@ from coterie.network import (
 from coterie.problem import bernoulli, diabetes, gaussian
 from coterie.problem.instances import TIE, grid, heterogeneous, middle, smallest_gap, uniform
 from coterie.problem.linear import quality
-from coterie.studies.spec import Faults, Row, Specification
+from coterie.studies.spec import Row, Specification
 from coterie.theory.gossip import trivial_bound
 
 PROBLEM, NETWORK, FAULTS = 0, 1, 2  # purposes of an instance's own randomness
@@ -60,8 +62,8 @@ class Case(NamedTuple):
         which: dict[str, Any] = {"seed": seed, "first": first, "replications": replications}
         if self.links is not None:
             return simulate_mesh(*about, self.links, weather=self.weather, **which)
-        folded = self.method.folds and self.delay == 0
-        return simulate_star(*about, delay=self.delay, folded=folded, **which)
+        folded = self.method.folds and self.delay == 0 and not any(flags(self.weather).values())
+        return simulate_star(*about, delay=self.delay, folded=folded, weather=self.weather, **which)
 
     @property
     def best_arms(self) -> np.ndarray:
@@ -71,7 +73,7 @@ class Case(NamedTuple):
 def is_random(study: Specification) -> bool:
     """Whether every replication has an instance of its own."""
     drawn = study.problem.instance == "uniform" or study.problem.heterogeneity > 0
-    return drawn or study.network.graph == "erdos-renyi" or study.faults.churn > 0
+    return drawn or study.network.graph == "erdos-renyi" or any(row.faults.churn or row.faults.liars for row in study.rows)
 
 
 def make_case(study: Specification, row: Row, replication: int) -> Case:
@@ -79,19 +81,17 @@ def make_case(study: Specification, row: Row, replication: int) -> Case:
     problem, worlds, means = make_problem(study, np.random.default_rng([study.seed, replication, PROBLEM]))
     graph = make_graph(study, np.random.default_rng([study.seed, replication, NETWORK]))
     overall = quality(means, study.problem.weights)
-    setting = make_setting(study, problem, means, overall)
+    setting = make_setting(study, row, problem, means, overall)
     method = algorithms.find(row.reference).build(row.options, setting)
-    if study.faults != Faults() and method.structure != "peers":
-        method = method._replace(warnings=(*method.warnings, "faults act between peers only: this row has none"))
+    method = method._replace(warnings=(*method.warnings, *fault_warnings(row, method)))
     delay, links, traffic = STRUCTURES[method.structure](study, method, graph, overall.max() - overall)
-    weather = make_weather(study, method, np.random.default_rng([study.seed, replication, FAULTS]))
+    weather = make_weather(study, row, method, overall, np.random.default_rng([study.seed, replication, FAULTS]))
     marks, agents = checkpoints(study), study.problem.agents
     return Case(method, problem, worlds, overall, agents, study.horizon, marks, delay, links, weather, traffic)
 
 
-def make_setting(study: Specification, problem: ModuleType, means: np.ndarray, overall: np.ndarray) -> Setting:
-    about = study.problem
-    low, high = getattr(about, "clip", None) or ((0.0, 1.0) if problem is bernoulli else (-np.inf, np.inf))
+def make_setting(study: Specification, row: Row, problem: ModuleType, means: np.ndarray, overall: np.ndarray) -> Setting:
+    about, faults, (low, high) = study.problem, row.faults, study.problem.range
     return Setting(
         about.agents,
         about.arms,
@@ -103,13 +103,22 @@ def make_setting(study: Specification, problem: ModuleType, means: np.ndarray, o
         proxy=min((high - low) / 2, getattr(about, "sigma", np.inf)),
         weights=about.weights or (),
         components=study.network.components or (about.agents,),
+        told=tuple(sorted({0.0, 1.0} | ({contaminant(study, row)} if faults.contamination else set())))
+        if problem is bernoulli
+        else (),
+        liars=max(faults.liars, faults.contamination),
     )
+
+
+def contaminant(study: Specification, row: Row) -> float:
+    highest = (study.faults.range or study.problem.range)[1]
+    return highest if row.faults.contaminant is None else row.faults.contaminant
 
 
 def make_problem(study: Specification, rng: np.random.Generator) -> tuple[ModuleType, np.ndarray, np.ndarray]:
     """The kind of rewards, the world, and the means [agents, arms], or [1, arms] where all agents are alike."""
     about = study.problem
-    drawn = {"grid": grid, "middle": middle, "uniform": lambda arms: uniform(arms, rng)}
+    drawn = {"grid": grid, "middle": middle, "uniform": lambda arms: uniform(arms, rng, about.between)}
     if about.dataset:
         means = diabetes.table(about.rule, about.split, about.file).means
     else:
@@ -123,15 +132,46 @@ def make_problem(study: Specification, rng: np.random.Generator) -> tuple[Module
     return gaussian, gaussian.world(means, about.weights, sigma=about.sigma, low=low, high=high), means
 
 
-def make_weather(study: Specification, method: Method, rng: np.random.Generator) -> Weather:
-    """Those who go away do so once, in the first half, for a quarter of the horizon."""
-    faults, agents, horizon = study.faults, study.problem.agents, study.horizon
-    away = np.zeros((0, 2), np.int64)
-    if faults.churn > 0:
+def make_weather(study: Specification, row: Row, method: Method, truth: np.ndarray, rng: np.random.Generator) -> Weather:
+    """Those who go away do so once, in the first half, for a quarter of the horizon. An agent alone has nobody to lie to."""
+    faults, agents, horizon = row.faults, study.problem.agents, study.horizon
+    away, liar = np.zeros((0, 2), np.int64), np.zeros(0, np.int64)
+    if faults.churn > 0 and method.structure == "peers":
         leaving = rng.permutation(agents) < round(faults.churn * agents)
         start = rng.integers(1, max(2, horizon // 2), agents)
         away = np.where(leaving[:, None], np.stack([start, start + max(1, horizon // 4)], 1), horizon + 1)
-    return Weather(method.active, faults.loss, int(faults.one_way), away)
+    if faults.liars > 0:
+        liar = (rng.permutation(agents) >= row.honest(agents)).astype(np.int64)
+    weather = Weather(
+        active=method.active,
+        away=away,
+        liar=liar,
+        attack=HONEST if faults.attack is None or method.structure == "alone" else ATTACKS[faults.attack],
+        truth=truth,
+    )
+    if method.structure == "alone":
+        return weather
+    return weather._replace(
+        loss=faults.loss,
+        one_way=int(faults.one_way),
+        dropout=faults.dropout,
+        contamination=faults.contamination,
+        contaminant=contaminant(study, row),
+    )
+
+
+def fault_warnings(row: Row, method: Method) -> Iterator[str]:
+    """What the faults of a study do not do to this algorithm."""
+    faults, server, role = row.faults, method.structure not in ("peers", "alone"), method.node
+    if server and ((method.server is not None and method.server.collect) or role.mechanism == "shares"):
+        for key in ("loss", "dropout"):
+            if getattr(faults, key) > 0:
+                raise UsageError(f"faults.{key} must be 0 where the noise needs every report, got {getattr(faults, key):g}")
+    if server and (faults.churn > 0 or faults.one_way):
+        yield "agents come and go, and single directions get lost, between peers only: not in this row"
+    speaks = role.speak is not contract.speak and method.structure != "alone"
+    if (faults.liars > 0 or faults.contamination > 0) and speaks and role.lie is contract.lie and role.pose is contract.pose:
+        yield f"{role.name} has no hook `lie`: its liars tell the truth"
 
 
 def make_graph(study: Specification, rng: np.random.Generator) -> Callable[[], Graph]:
@@ -238,14 +278,17 @@ def theory(method: Method, graph: Graph, gaps: np.ndarray, horizon: int) -> dict
     }
 
 
-def reach(graphs: Sequence[Graph], life: int | None, default: int | str) -> Links:
-    """Every agent hears every other one within `life` hops, in each phase of the network."""
+def reach(graphs: Sequence[Graph], life: int | str | None, default: int | str) -> Links:
+    """Every agent hears every other one within `life` hops, in each phase of the network: the nearest first."""
     firsts, senders, delays, offset = [], [], [], 0
     for graph in graphs:
         hops = distances(graph)
-        named = {"diameter": int(hops.max()), "half-diameter": -(-int(hops.max()) // 2)}
-        most = life if life is not None else named[default] if isinstance(default, str) else default
-        receiver, sender = np.nonzero((hops >= 1) & (hops <= most))
+        longest = int(hops.max())
+        named = {"diameter": longest, "half-diameter": -(-longest // 2), "half-diameter-down": longest // 2}
+        most = default if life is None else life
+        receiver, sender = np.nonzero((hops >= 1) & (hops <= (named[most] if isinstance(most, str) else most)))
+        order = np.lexsort((sender, hops[receiver, sender], receiver))
+        receiver, sender = receiver[order], sender[order]
         firsts.append(offset + np.searchsorted(receiver, np.arange(graph.nodes + 1)))
         senders.append(sender)
         delays.append(hops[receiver, sender])

@@ -27,7 +27,7 @@ from coterie.studies.messages import (
     unfit_numbers,
     unknown_key,
 )
-from coterie.studies.spec import AlgorithmTable, Row, Settings, Specification, StudyFile
+from coterie.studies.spec import AlgorithmTable, Faults, FaultTable, Row, Settings, Specification, StudyFile
 
 
 class Entry(Protocol):
@@ -87,12 +87,14 @@ def load(
         found, more = read_algorithm(("algorithm", index), table, Registry(find, names, document.folder))
         rows += found
         complaints += more
+    faults, more = read_faults(tree.get("faults", {}), file.faults if file else FaultTable())
+    complaints += more
     if file is None or complaints:
         first, others = first_of(complaints, tree)
         place = next((text for path, text in origins.items() if first.path[: len(path)] == path), document.place)
         raise UsageError(f"{place}: {first.text}{f' (and {others} more)' if others else ''}")
     settings = {key: getattr(file, key) for key in Settings.model_fields}
-    labelled = tuple(with_unique_labels(rows))
+    labelled = tuple(with_unique_labels(itertools.chain.from_iterable(with_faults(row, faults) for row in rows)))
     return Specification(name=document.name, title=file.title or document.name, rows=labelled, **settings)
 
 
@@ -219,6 +221,29 @@ def read_algorithm(path: KeyPath, table: Any, registry: Registry) -> tuple[list[
     if isinstance(algorithm, Complaint):
         return [], [algorithm]
     return expand(path, table, checked, algorithm)
+
+
+def read_faults(table: Any, checked: FaultTable) -> tuple[list[tuple[str, Faults]], list[Complaint]]:
+    """One set of faults for each combination of the swept values, with what tells it from others."""
+    path, fields = ("faults",), Faults.model_fields
+    unknown = [unknown_key((*path, "sweep", key), fields) for key in checked.sweep if key not in fields]
+    if unknown or not isinstance(table, dict):
+        return [], unknown
+    fixed, found, complaints = without(table, "sweep"), dict[Faults, str](), []
+    for combination in itertools.product(*(list(enumerate(values)) for values in checked.sweep.values())):
+        chosen = dict(zip(checked.sweep, combination, strict=True))
+        moved = {key: (*path, "sweep", key, index) for key, (index, _) in chosen.items()}
+        faults, more = check(Faults, fixed | {key: value for key, (_, value) in chosen.items()}, path, moved=moved)
+        complaints += more
+        if faults is not None:
+            words = [f"{key}={brief(value)}" for key in chosen if (value := getattr(faults, key)) is not None]
+            found.setdefault(faults, " ".join(words))
+    return [(words, faults) for faults, words in found.items()], complaints
+
+
+def with_faults(row: Row, faults: list[tuple[str, Faults]]) -> Iterator[Row]:
+    for words, one in faults:
+        yield row.model_copy(update={"faults": one, "label": f"{row.label} {words}".rstrip()})
 
 
 def identify(name: str, path: KeyPath, registry: Registry) -> Algorithm | Complaint:

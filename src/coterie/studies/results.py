@@ -78,7 +78,7 @@ def long_form(study: Specification, index: int, curves: np.ndarray) -> pl.DataFr
         "replication": np.repeat(np.arange(len(curves), dtype=np.int32), len(marks)),
         "round": np.tile(marks, len(curves)),
         "regret": curves.ravel(),
-        "regret_per_agent": curves.ravel() / study.problem.agents,
+        "regret_per_agent": curves.ravel() / study.rows[index].honest(study.problem.agents),
     })
 
 
@@ -90,12 +90,13 @@ def summarise(study: Specification, row: Row, columns: Columns) -> dict[str, Any
         "label": row.label,
         "algorithm": find(row.reference).name,
         "parameters": row.parameters(),
+        "faults": row.troubles(),
         "agents": agents,
         "arms": study.problem.arms,
         "horizon": study.horizon,
         "replications": study.replications,
         "regret": spread(curves[:, -1]),
-        "regret_per_agent": spread(curves[:, -1] / agents),
+        "regret_per_agent": spread(curves[:, -1] / row.honest(agents)),
         "curve": {
             "round": checkpoints(study).tolist(),
             "mean": curves.mean(axis=0).tolist(),
@@ -103,7 +104,7 @@ def summarise(study: Specification, row: Row, columns: Columns) -> dict[str, Any
             "high": curves.max(axis=0).tolist(),
         },
         "best_arm_rate": mean["best_arm_rate"],
-        "by_agent": {"regret": columns["totals"].mean(axis=0).tolist(), "found": columns["found"].mean(axis=0).tolist()},
+        "by_agent": {"regret": mean_of_honest(columns["totals"]), "found": mean_of_honest(columns["found"])},
         "communication": {name: mean[name] for name in ("rounds", "messages", "bytes", "cost")},
         "privacy": statement(case.method.claim, float(columns["epsilon"].max()), case.method.node.caveat),
         "extra": {name.removeprefix("extra_"): value for name, value in mean.items() if name.startswith("extra_")},
@@ -112,6 +113,12 @@ def summarise(study: Specification, row: Row, columns: Columns) -> dict[str, Any
         "agent_rounds_per_second": agents * study.horizon * study.replications / max(float(seconds), 1e-9),
     }
     return rewritten(facts, finite_or_null)
+
+
+def mean_of_honest(values: np.ndarray) -> list[float]:
+    """Of each agent, over the replications in which it told the truth; nan: there was none."""
+    told = ~np.isnan(values)
+    return (np.where(told, values, 0.0).sum(axis=0) / np.where(told.any(axis=0), told.sum(axis=0), np.nan)).tolist()
 
 
 def spread(values: np.ndarray) -> dict[str, float]:

@@ -118,15 +118,19 @@ def _run(study: Specification, cases: _Cases, batch: Batch) -> Columns:
     ledgers, role = run.ledgers, method.node
     if claim.booked_by == "server" and run.server_ledgers is not None and method.server is not None:
         ledgers, role = run.server_ledgers, method.server
-    traffic = case.traffic(run.tallies)
+    traffic, lies = case.traffic(run.tallies), case.weather.liar == 1
+    found = np.isin(run.finals, case.best_arms).astype(float)
+    totals, own = run.totals.copy(), method.extra(run.secrets, run.opens) if method.extra else {}
+    if lies.any():  # a liar's own fate does not count
+        found[:, lies] = totals[:, lies] = np.nan
     return {
         "curves": run.curves,
-        "best_arm_rate": np.isin(run.finals, case.best_arms).mean(axis=1),
+        "best_arm_rate": np.nanmean(found, axis=1),
         **{name: np.asarray(getattr(traffic, name), float) for name in ("rounds", "messages", "bytes", "cost")},
         "epsilon": accounted(ledgers, role.mechanism, claim.delta).max(axis=1),
-        "totals": run.totals[:, :AGENTS_SHOWN],
-        "found": np.isin(run.finals, case.best_arms)[:, :AGENTS_SHOWN].astype(float),
-        **{f"extra_{name}": np.asarray(values, float) for name, values in traffic.extra.items()},
+        "totals": totals[:, :AGENTS_SHOWN],
+        "found": found[:, :AGENTS_SHOWN],
+        **{f"extra_{name}": np.asarray(values, float) for name, values in (traffic.extra | own).items()},
         "seconds": np.full(batch.replications, seconds / batch.replications),
     }
 

@@ -75,6 +75,7 @@ class ArmProblem(Table):
 
     means: Means[Finite] | None = None
     instance: Literal["grid", "uniform", "middle"] | None = None
+    between: tuple[Probability, Probability] | None = None  # where the means of instance "uniform" lie
     dataset: Literal["diabetes"] | None = None
     split: diabetes.Split | None = None
     rule: diabetes.Rule | None = None
@@ -121,6 +122,14 @@ class ArmProblem(Table):
         return self
 
     @model_validator(mode="after")
+    def between_is_an_interval(self) -> Self:
+        if self.between is not None and self.instance != "uniform":
+            raise misfit("between", text=f"must be left out unless instance is 'uniform', got {given(self.between)}")
+        if self.between is not None and self.between[0] >= self.between[1]:
+            raise misfit("between", text=f"must be [low, high] with low < high, got {given(self.between)}")
+        return self
+
+    @model_validator(mode="after")
     def weights_are_shares(self) -> Self:
         if self.weights is not None and len(self.weights) != self.agents:
             raise misfit("weights", text=f"must have {self.agents} entries, one for each agent, got {len(self.weights)}")
@@ -143,13 +152,19 @@ class ArmProblem(Table):
     def as_written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Without the folder of a file, and without the keys of a data set where there is none."""
         table = write(self) | ({"file": PurePath(self.file).name} if self.file else {})
-        return {key: value for key, value in table.items() if value is not None or key not in (*DATASET_KEYS, "weights")}
+        optional = (*DATASET_KEYS, "weights", "between")
+        return {key: value for key, value in table.items() if value is not None or key not in optional}
 
     def content(self) -> dict[str, Any]:
         """What the digest covers in place of the path of a file: the successes and counts it gives."""
         if self.dataset is None:
             return {}
         return {"file": [counts.tolist() for counts in diabetes.table(self.rule, self.split, self.file)]}
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Where rewards lie."""
+        return 0.0, 1.0
 
 
 class Bernoulli(ArmProblem):
@@ -171,6 +186,10 @@ class Gaussian(ArmProblem):
         if self.clip and self.clip[0] >= self.clip[1]:
             raise misfit("clip", text=f"must be [low, high] with low < high, got {given(self.clip)}")
         return self
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return self.clip or (-math.inf, math.inf)
 
 
 def with_default_kind(table: Any) -> Any:
@@ -194,7 +213,7 @@ class Network(Table):
     probability: Annotated[float, Field(gt=0, le=1)] | None = None
     edges: tuple[tuple[Agent, Agent], ...] | None = None
     components: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None
-    life: Annotated[int, Field(ge=0)] | Literal["half-diameter", "diameter"] = "half-diameter"
+    life: Annotated[int, Field(ge=0)] | Literal["half-diameter", "half-diameter-down", "diameter"] = "half-diameter"
     switch_every: Annotated[int, Field(ge=1, description="rounds after which a random graph is drawn anew")] | None = None
     link_cost: LinkCost = LinkCost()
 
@@ -232,12 +251,35 @@ class Network(Table):
         return self
 
 
-class Faults(Table):
-    """What goes wrong between peers."""
+Attack = Literal["random", "promote-worst", "promote-second", "sign-flip", "inside-window", "sleeper"]
 
+
+class Faults(Table):
+    """What goes wrong. Attacks and faults are those of engines.faults."""
+
+    liars: Annotated[float, Field(ge=0, lt=0.5)] = 0.0  # share of agents that lie; half of them would be believed by no rule
+    attack: Attack | None = None
+    contamination: Probability = 0.0  # share of messages whose value is replaced
+    contaminant: Finite | None = None  # by this one; default: the highest a message may hold
+    range: tuple[Finite, Finite] | None = None  # what a message may hold; default: the range of rewards
     loss: Annotated[float, Field(ge=0, lt=1)] = 0.0
     one_way: bool = False  # a meeting may lose one of its two directions: this breaks what gossip rests on
+    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0  # probability that an agent sits out a round
     churn: Probability = 0.0  # share of agents that go away once, for a quarter of the horizon
+
+    @model_validator(mode="after")
+    def liars_have_an_attack(self) -> Self:
+        """Nobody attacks where nobody lies: rows that differ in nothing else are the same row."""
+        object.__setattr__(self, "attack", (self.attack or "promote-worst") if self.liars > 0 else None)
+        if self.contamination == 0:
+            object.__setattr__(self, "contaminant", None)
+        return self
+
+
+class FaultTable(Faults):
+    """Faults as a study has them: swept ones give every algorithm a row for each value."""
+
+    sweep: dict[str, Annotated[tuple[Any, ...], Field(min_length=1)]] = Field(default_factory=dict)
 
 
 class Words(Table):
@@ -256,8 +298,18 @@ class Settings(Table):
     checkpoints: Annotated[int, Field(ge=2, le=10_000)] = 100
     problem: Problem
     network: Network = Network()
-    faults: Faults = Faults()
+    faults: FaultTable = FaultTable()
     words: Words = Words()
+
+    @model_validator(mode="after")
+    def contaminants_can_be_told(self) -> Self:
+        low, high = self.faults.range or self.problem.range
+        told = [self.faults.contaminant, *self.faults.sweep.get("contaminant", ())]
+        for value in told:
+            if value is not None and not low <= value <= high:
+                text = f"must lie in {given((low, high))}, what a message may hold (faults.range), got {given(value)}"
+                raise misfit("faults", "contaminant", text=text)
+        return self
 
     @model_validator(mode="after")
     def the_network_fits_the_agents(self) -> Self:
@@ -320,10 +372,19 @@ class Row(Table):
     label: str
     options: SerializeAsAny[BaseModel]
     content: str | None = None
+    faults: Faults = Faults()
 
     def parameters(self) -> dict[str, Any]:
         """The options as JSON takes them."""
         return rewritten(self.options.model_dump(), finite_or_null)
+
+    def troubles(self) -> dict[str, Any]:
+        """The faults that are switched on, as JSON takes them."""
+        return {key: value for key, value in self.faults.model_dump(exclude_defaults=True).items() if value is not None}
+
+    def honest(self, agents: int) -> int:
+        """How many of the agents tell the truth."""
+        return agents - round(self.faults.liars * agents)
 
 
 class Specification(Settings):
@@ -339,7 +400,8 @@ class Specification(Settings):
         for row in self.rows:
             name = PurePath(row.reference).name
             content = {"sha256": row.content} if row.content else {}
-            algorithms.append({"name": name, "label": row.label} | content | row.parameters())
+            faults = {"faults": row.troubles()} if self.faults.sweep else {}
+            algorithms.append({"name": name, "label": row.label} | content | row.parameters() | faults)
         return {"name": self.name, "title": self.title} | self._settings(finite_or_null) | {"algorithm": algorithms}
 
     @property
@@ -347,6 +409,7 @@ class Specification(Settings):
         """Twelve hexadecimal digits that name what the study computes."""
         rows = [
             {"name": row.content or row.name, "options": rewritten(row.options.model_dump(), in_one_way)}
+            | ({"faults": rewritten(row.troubles(), in_one_way)} if self.faults.sweep else {})
             for row in self.rows
         ]
         settings = self._settings(in_one_way)

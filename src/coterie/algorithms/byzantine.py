@@ -1,0 +1,213 @@
+"""Byzantine-Proof Multi-Agent UCB (Dubey and Pentland 2020): single rewards travel, and a trimmed mean takes no notice of lies.
+
+Messages are (arm, reward). Of all samples of an arm, own and received, every other one goes to X, the rest to Y, in the order
+of their arrival; those that arrive in one round do so in the order of their values. The shortest interval that holds nearly all
+of Y tells which of X to believe.
+
+Rewards with few values are kept exactly, as counts of every value in X and in Y: a sample is one increment, and the interval is
+found by walking over the values. Other rewards are rounded to the middle of one of `cells` cells; the estimate is then off by
+at most the width of one. A message has a place for every value and a 1 in one of them, so that messages add up.
+
+    trimmed  the paper's estimator
+    clipped  for comparison: the mean of all samples, each cut to the honest range; lies bias it by their share at most
+"""
+
+from math import ceil, inf, log, sqrt
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy import float64, int64
+from pydantic import Field
+
+from coterie.algorithms.cooperative import CoopOptions
+from coterie.contract import Algorithm, Claim, Entry, Method, Setting, offer, order
+from coterie.errors import UsageError
+from coterie.kernel import UNIT, argmax, capacity, node, record, uniform
+
+
+class Params(NamedTuple):
+    arms: int
+    places: int  # values a sample may have
+    contamination: float  # assumed share of lies
+    spread: float  # sigma, or its square: the radius is sqrt(2 spread ln t / samples)
+    reach: float  # high - low of an honest reward
+    trims: int  # 1: trimmed mean, 0: mean of clipped samples
+
+
+def secret_record(p):
+    return record(latest=int64)
+
+
+def open_record(p):
+    n, places = capacity(p.arms), capacity(p.places)
+    return record(
+        arm=int64, place=int64, value=(float64, places), honest=(float64, places),  # of a place; cut to the honest range
+        samples=(int64, n), x=(int64, (n, places)), y=(int64, (n, places)), index=(float64, n),
+    )  # fmt: skip
+
+
+def message_record(p):
+    return record(arm=int64, count=(int64, capacity(p.places)))
+
+
+@node
+def choose(open, p, t, die, plan):
+    if t <= p.arms:
+        open.arm = t - 1
+    else:
+        log_t = log(t)
+        for k in range(p.arms):
+            open.index[k] = estimate(open, p, log_t, k) + sqrt(2.0 * p.spread * log_t / open.samples[k])
+        open.arm = argmax(open.index, p.arms)
+    order(plan, open.arm, 1)
+
+
+@node
+def estimate(open, p, log_t, k):
+    """The constant sigma sqrt(eps) of the paper's index is the same for all arms and left out."""
+    if p.trims:
+        n = float(open.samples[k] // 2)  # size of Y: X is served first
+        lower, upper = shortest(open, p, k, keep(n, p.contamination, log_t), n)
+        inside, total = 0, 0.0
+        for v in range(lower, upper + 1):
+            inside += open.x[k, v]
+            total += open.x[k, v] * open.value[v]
+        if inside > 0:
+            return total / inside
+    total = 0.0
+    for v in range(p.places):
+        total += (open.x[k, v] + open.y[k, v]) * (open.value[v] if p.trims else open.honest[v])
+    return total / open.samples[k]
+
+
+@node
+def keep(n, contamination, log_t):
+    """c: how many of the n samples in Y the interval must hold, at delta = 1 / t^2."""
+    if n == 0.0:
+        return 0
+    log_1, log_4 = 2.0 * log_t, 2.0 * log_t + log(4.0)
+    alpha = max(contamination, log_1 / n)
+    return int(ceil(n * (1.0 - 2.0 * alpha - sqrt(2.0 * alpha * log_4 / n) - log_4 / n)))
+
+
+@node
+def shortest(open, p, k, c, n):
+    """The shortest interval of places with at least c of Y: of equally short ones that with more, then the lowest.
+
+    Empty (0, -1) where c is less than half of Y: then all samples count.
+    """
+    if 2.0 * c < n or n == 0.0:
+        return 0, -1
+    best_lower, best_upper, width, most, lower, held = 0, -1, inf, 0, 0, 0
+    for upper in range(p.places):
+        held += open.y[k, upper]
+        while held - open.y[k, lower] >= c:
+            held -= open.y[k, lower]
+            lower += 1
+        size = open.value[upper] - open.value[lower]
+        if held >= c and (size < width or (size == width and held > most)):
+            best_lower, best_upper, width, most = lower, upper, size, held
+    return best_lower, best_upper
+
+
+@node
+def observe(secret, p, t, arm, pulls, total):
+    secret.latest = total
+
+
+@node
+def release(secret, open, p, t, plan, out):
+    offer(out, open.arm, secret.latest, p.reach, inf, 0, t, t)
+
+
+@node
+def publish(open, p, t, plan, out):
+    open.place = nearest(open, p, float(out.value[0]) / UNIT)
+    take(open, open.arm, open.place, 1)
+
+
+@node
+def nearest(open, p, reward):
+    place = 0
+    for v in range(p.places):
+        place = v if abs(open.value[v] - reward) < abs(open.value[place] - reward) else place
+    return place
+
+
+@node
+def take(open, k, v, count):
+    """`count` samples of one value arrive: X and Y are served in turn."""
+    odd = open.samples[k] & 1
+    open.x[k, v] += (count + 1 - odd) // 2
+    open.y[k, v] += (count + odd) // 2
+    open.samples[k] += count
+
+
+@node
+def speak(open, p, t, message):
+    fill(message, p, open.arm, open.place)
+    return 1 + p.places
+
+
+@node
+def fill(message, p, arm, place):
+    message.arm = arm
+    for v in range(p.places):
+        message.count[v] = 1 if v == place else 0
+
+
+@node
+def hear(open, peer, p, t, news):
+    for v in range(p.places):
+        take(open, news.arm, v, news.count[v])
+
+
+@node
+def lie(open, p, t, tale, die, message):
+    """One reward: 1 with the probability the tale gives the arm. A contaminated message keeps its arm and tells the value."""
+    if tale.arm >= 0:
+        place = nearest(open, p, 1.0 if uniform(die, 0) < tale.value[tale.arm] else 0.0)
+        fill(message, p, tale.arm, place)
+    else:
+        fill(message, p, message.arm, nearest(open, p, tale.value[message.arm]))
+    return 1 + p.places
+
+
+BYZANTINE = Algorithm(
+    "byzantine_ucb", secret_record, open_record, message_record, choose=choose, observe=observe, release=release,
+    publish=publish, speak=speak, hear=hear, lie=lie, additive="news",
+)  # fmt: skip
+
+
+# --- what a study may set, and what it means ------------------------------------------------------------
+
+
+class ByzantineOptions(CoopOptions):
+    estimator: Literal["trimmed", "clipped"] = "trimmed"
+    liars_assumed: float | None = Field(None, ge=0, lt=0.5, description="share of lies; default: what the study's faults say")
+    radius: Literal["paper", "variance"] = "paper"
+    cells: int = Field(64, ge=2, le=1024, description="for rewards with many values")
+
+
+def build(o: Any, s: Setting) -> Method:
+    if s.high - s.low == inf and not s.told:
+        raise UsageError("problem.clip must be given for byzantine-ucb, whose samples lie in a range, got none")
+    values = np.array(s.told) if s.told else s.low + (np.arange(o.cells) + 0.5) * (s.high - s.low) / o.cells
+    assumed = s.liars if o.liars_assumed is None else o.liars_assumed
+    if assumed >= 0.5:
+        raise UsageError(f"liars must be below 0.5, where the trimmed mean breaks down, got {assumed:g}")
+    spread = s.proxy if o.radius == "paper" else s.proxy * s.proxy
+    p = Params(s.arms, len(values), assumed, spread, s.high - s.low, int(o.estimator == "trimmed"))
+    spare = np.zeros(capacity(len(values)) - len(values))
+    known = {
+        "value": np.tile(np.concatenate([values, spare]), (s.agents, 1)),
+        "honest": np.tile(np.concatenate([values.clip(s.low, s.high), spare]), (s.agents, 1)),
+    }
+    claim = Claim(inf, "anyone who sees messages", "single rewards travel without noise")
+    return Method(BYZANTINE, p, claim, known=known, life=o.life)
+
+
+ENTRIES = (
+    Entry("byzantine-ucb", "single rewards travel; a trimmed mean takes no notice of lies; no noise", ByzantineOptions, build,
+          ({}, {"liars_assumed": 0.1}, {"estimator": "clipped"}, {"radius": "variance", "liars_assumed": 0.001})),
+)

@@ -1,0 +1,418 @@
+"""Cooperation with delays (Dubey and Pentland 2020): released sums travel up to `life` hops, one hop a round.
+
+Every agent plays the arm with the largest S/N + sqrt(2 ln t / N), where N and S count and add up its own rewards and the latest
+word of every agent within reach. The algorithms differ in what they let out and what they decide from:
+
+    ucb1         nothing leaves: every agent for itself
+    coop-ucb     exact counts and sums
+    private-ucb  noised sums, released after 1, 2, ... pulls of an arm so sparsely that their costs add up slowly:
+                 pull n pays e n^(-v/2) into the arm's purse, a release at n pulls costs n^(-v/2) and empties it
+    dp-ucb-int   a single agent that decides from its own noised means, refreshed every ceil(1/e) pulls of an arm
+
+`paper` is the printed form of private-ucb: own rewards enter raw and current counts travel, so visible choices carry raw sums
+and no finite epsilon holds. `corrected` decides from released numbers only, at the printed noise: its true loss is the sum of
+its prices, and not the e it is called by. `private` scales the noise so that this sum is the stated epsilon.
+"""
+
+from math import ceil, exp, inf, log, sqrt
+from typing import Annotated, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy import float64, int64
+from pydantic import Field
+
+from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, offer, order
+from coterie.errors import UsageError
+from coterie.kernel import UNIT, argmax, capacity, extend, node, record
+from coterie.theory.cooperative import losses, multiples, release_counts
+
+EVERYONE = "anyone who sees every message, count, arm and time, and may control all other agents"
+
+
+class Params(NamedTuple):
+    arms: int
+    epsilon: float  # the purse's income: share of the pulls' allowance that releases may spend
+    rate: float  # v: a release at n pulls costs n^(-v/2)
+    scale: float  # of all prices; 1: as printed
+    reach: float  # high - low of a reward: the sensitivity of a sum
+    explore: int  # rounds of round robin
+    every: int  # DP-UCB-INT: pulls between two looks at an arm
+
+
+def secret_record(p):
+    return record(total=(int64, capacity(p.arms)))
+
+
+def open_record(p):
+    n = capacity(p.arms)
+    return record(
+        arm=int64, news=int64, price=float64, pulls=(int64, n), purse=(float64, n),
+        count=(int64, n), total=(int64, n),  # own, as released
+        heard_count=(int64, n), heard_total=(int64, n),  # the latest words of all others, summed
+        average=(float64, n), width=(float64, n), index=(float64, n),
+    )  # fmt: skip
+
+
+def message_record(p):
+    return record(arm=int64, count=int64, total=int64)
+
+
+@node
+def choose(open, p, t, die, plan):
+    if t <= p.explore:
+        commit(open, plan, (t - 1) % p.arms)
+        return
+    scale = sqrt(2.0 * log(t))
+    for k in range(p.arms):
+        open.index[k] = open.average[k] + scale * open.width[k] if open.width[k] > 0.0 else inf
+    commit(open, plan, argmax(open.index, p.arms))
+
+
+@node
+def commit(open, plan, k):
+    open.pulls[k] += 1
+    open.arm = k
+    order(plan, k, 1)
+
+
+@node
+def refresh(open, k, total, count):
+    """What the index of arm k needs; its radius is sqrt(2 ln t / count). Width 0: nothing is known yet."""
+    if count > 0:
+        share = 1.0 / count
+        open.average[k] = total / UNIT * share
+        open.width[k] = sqrt(share)
+
+
+@node
+def observe(secret, p, t, arm, pulls, total):
+    secret.total[arm] += total
+
+
+@node
+def release(secret, open, p, t, plan, out):
+    offer(out, open.arm, secret.total[open.arm], p.reach, inf, 0, 1, open.pulls[open.arm])
+
+
+@node
+def publish(open, p, t, plan, out):
+    k, open.news = open.arm, out.entries
+    if out.entries > 0:
+        open.count[k], open.total[k], open.purse[k] = out.last[0], out.value[0], 0.0
+        refresh(open, k, open.total[k] + open.heard_total[k], open.count[k] + open.heard_count[k])
+
+
+@node
+def speak(open, p, t, message):
+    message.arm, message.count, message.total = open.arm, open.count[open.arm], open.total[open.arm]
+    return 3 if open.news > 0 else 0
+
+
+@node
+def hear(open, peer, p, t, news):
+    k = news.arm
+    open.heard_count[k] += news.count
+    open.heard_total[k] += news.total
+    refresh(open, k, open.total[k] + open.heard_total[k], open.count[k] + open.heard_count[k])
+
+
+@node
+def lie(open, p, t, tale, die, message):
+    """A liar claims to have shared its pulls among the arms it talks about."""
+    if tale.arm >= 0:
+        message.arm, message.count = tale.arm, max(1, t // tale.shares)
+    message.total = int(tale.value[message.arm] * UNIT) * message.count
+    return 3
+
+
+COOP = Algorithm(
+    "coop_ucb", secret_record, open_record, message_record, choose=choose, observe=observe, release=release, publish=publish,
+    speak=speak, hear=hear, lie=lie, additive="words",
+)  # fmt: skip
+
+
+# --- private: releases are bought --------------------------------------------------------------------
+
+
+@node
+def private_choose(open, p, t, die, plan):
+    choose(open, p, t, die, plan)
+    pay(open, p)
+
+
+@node
+def pay(open, p):
+    open.price = exp(-0.5 * p.rate * log(open.pulls[open.arm]))
+    open.purse[open.arm] += p.epsilon * open.price
+
+
+@node
+def private_release(secret, open, p, t, plan, out):
+    k = open.arm
+    if open.purse[k] >= open.price * (1.0 - 1e-12):
+        offer(out, k, secret.total[k], p.reach, p.scale * open.price, 0, 1, open.pulls[k])
+
+
+PRIVATE = COOP._replace(name="private_ucb", choose=private_choose, release=private_release)
+
+
+# --- as printed: own rewards enter raw, and current counts travel --------------------------------------
+
+
+def printed_secret(p):
+    return record(pivotal=int64, total=(int64, capacity(p.arms)))
+
+
+@node
+def printed_peek(secret, open, p, t, die, plan):
+    if t > 1:
+        mix_in(secret, open, open.arm)
+    choose(open, p, t, die, plan)
+    if t > p.explore:
+        secret.pivotal += pivotal(secret, open, p)
+    pay(open, p)
+
+
+@node
+def mix_in(secret, open, k):
+    refresh(open, k, secret.total[k] + open.heard_total[k], open.pulls[k] + open.heard_count[k])
+
+
+@node
+def pivotal(secret, open, p):
+    """1 if another value of one own reward would have changed the choice: it is then plain for all to see.
+
+    A reward 1 of the chosen arm may become 0, a reward 0 of another arm 1; in between lies nothing that changes more.
+    """
+    best, own = open.arm, open.pulls[open.arm] - 1  # the pull of this round has no reward yet
+    top = open.index[best]
+    low = top - open.width[best] * open.width[best] * p.reach if own > 0 and secret.total[best] > 0 else top
+    for k in range(p.arms):
+        raised = open.index[k]
+        if k != best:
+            if raised > low or (raised == low and k < best):
+                return 1
+            if open.pulls[k] > 0 and secret.total[k] < open.pulls[k] * UNIT:
+                raised += open.width[k] * open.width[k] * p.reach
+            if raised > top or (raised == top and k < best):
+                return 1
+    return 0
+
+
+@node
+def printed_overhear(secret, open, peer, p, t, news):
+    open.heard_count[news.arm] += news.count
+    open.heard_total[news.arm] += news.total
+    mix_in(secret, open, news.arm)
+
+
+@node
+def printed_publish(open, p, t, plan, out):
+    if out.entries > 0:
+        k = open.arm
+        open.count[k], open.total[k], open.purse[k] = out.last[0], out.value[0], 0.0
+
+
+@node
+def printed_speak(open, p, t, message):
+    k = open.arm
+    message.arm, message.count, message.total = k, open.pulls[k], 0
+    if open.count[k] > 0:
+        message.total = int(float(open.total[k]) * open.pulls[k] / open.count[k])
+    return 3 if open.count[k] > 0 else 0
+
+
+PRINTED = PRIVATE._replace(
+    name="private_ucb_printed", secret=printed_secret, peek=printed_peek, overhear=printed_overhear, publish=printed_publish,
+    speak=printed_speak, caveat="own raw rewards steer choices that everyone sees",
+)  # fmt: skip
+
+
+# --- a single agent's noised means (Tossou and Dimitrakakis 2016) --------------------------------------
+#
+# Three readings. Live: the noisy mean is refreshed once for every `every` pulls of an arm, and the radius follows t and the
+# pulls. Frozen: the radius stays as it was at that look, too. Fresh: noise is drawn anew in every round that finds the count
+# at a multiple, for the same rewards again and again.
+
+
+def single_open(p):
+    return extend(open_record(p), bonus=(float64, capacity(p.arms)))
+
+
+@node
+def live_choose(open, p, t, die, plan):
+    for k in range(p.arms):
+        open.width[k] = sqrt(1.0 / open.pulls[k]) if open.pulls[k] > 0 else 0.0
+    choose(open, p, t, die, plan)
+
+
+@node
+def frozen_choose(open, p, t, die, plan):
+    if t <= p.explore:
+        commit(open, plan, (t - 1) % p.arms)
+        return
+    for k in range(p.arms):
+        open.index[k] = open.average[k] + open.bonus[k]
+    commit(open, plan, argmax(open.index, p.arms))
+
+
+@node
+def look(secret, open, p, k, out):
+    n = open.pulls[k]
+    offer(out, k, secret.total[k], p.reach, p.scale * exp(-0.5 * p.rate * log(n)), 0, 1, n)
+
+
+@node
+def single_release(secret, open, p, t, plan, out):
+    if open.pulls[open.arm] % p.every == 0:
+        look(secret, open, p, open.arm, out)
+
+
+@node
+def fresh_release(secret, open, p, t, plan, out):
+    """Whenever the next decision finds the count of an arm at a multiple, whether the arm was pulled or not."""
+    for k in range(p.arms):
+        if t >= p.explore and open.pulls[k] % p.every == 0:
+            look(secret, open, p, k, out)
+
+
+@node
+def single_publish(open, p, t, plan, out):
+    for e in range(out.entries):
+        k, n = out.arm[e], out.last[e]
+        open.count[k], open.total[k] = n, out.value[e]
+        open.average[k] = float(out.value[e]) / (UNIT * float(n))
+        open.bonus[k] = sqrt(2.0 * log(max(t, p.explore) + 1.0) / n)  # as of the first decision that can use it
+
+
+LIVE = Algorithm(
+    "dp_ucb_int_live", secret_record, single_open, choose=live_choose, observe=observe, release=single_release,
+    publish=single_publish,
+)  # fmt: skip
+FROZEN = LIVE._replace(name="dp_ucb_int_frozen", choose=frozen_choose)
+FRESH = FROZEN._replace(name="dp_ucb_int_fresh", release=fresh_release)
+
+
+# --- what a study may set, and what it means ------------------------------------------------------------
+
+
+Life = Annotated[int, Field(ge=0)] | Literal["half-diameter", "half-diameter-down", "diameter"]
+
+
+class NoOptions(Options):
+    pass
+
+
+class CoopOptions(Options):
+    life: Life | None = Field(None, description="hops a message lives; default: what the network says")
+
+
+class PrivateOptions(CoopOptions):
+    mode: Literal["private", "corrected", "paper"] = "private"
+    epsilon: float = Field(1.0, gt=0, description="inf: no privacy")
+    rate: float = Field(1.1, gt=1, lt=1.5, description="v: a release at n pulls costs n^(-v/2)")
+    nominal: float = Field(0.1, gt=0, le=1, description="the paper's epsilon, which spaces the releases, in mode private")
+    noise: Literal["fresh", "kept"] = "fresh"
+
+
+class SingleOptions(Options):
+    mode: Literal["private", "paper"] = "private"
+    epsilon: float = Field(1.0, gt=0, description="inf: no privacy")
+    rate: float = Field(1.1, gt=1, le=1.5)
+    nominal: float = Field(0.1, gt=0, le=1, description="the paper's epsilon, which spaces the releases, in mode private")
+    reading: Literal["live", "frozen", "fresh"] = "live"
+
+
+def build_coop(o: Any, s: Setting) -> Method:
+    return plain(COOP, s, o.life)
+
+
+def build_ucb1(o: Any, s: Setting) -> Method:
+    return plain(COOP._replace(name="ucb1", speak=LIVE.speak, hear=LIVE.hear, lie=LIVE.lie), s, 0)
+
+
+def plain(rule: Algorithm, s: Setting, life: int | str | None) -> Method:
+    p = Params(s.arms, 1.0, 1.1, 1.0, bounded(s), explore=s.arms, every=1)
+    return Method(rule, p, Claim(inf, EVERYONE, "no noise is added"), life=life)
+
+
+def build_private(o: Any, s: Setting) -> Method:
+    if o.epsilon == inf:
+        return plain(COOP, s, o.life)
+    nominal = o.nominal if o.mode == "private" else o.epsilon
+    if nominal > 1:
+        raise UsageError(f"epsilon must be <= 1 in mode = {o.mode!r}, where it spaces the releases, got {o.epsilon:g}")
+    basic = float(release_counts(nominal, o.rate, s.horizon).cost)
+    p = Params(
+        s.arms, nominal, o.rate, o.epsilon / basic if o.mode == "private" else 1.0, bounded(s),
+        explore=s.arms * ceil(1 / nominal), every=1,
+    )  # fmt: skip
+    rule = PRINTED if o.mode == "paper" else PRIVATE
+    if o.noise == "kept":
+        rule = rule._replace(name=f"{rule.name}_kept", mechanism="kept")
+    paper = o.mode != "private"
+    return Method(
+        rule, p, private_claim(o, s), life=o.life,
+        extra=lambda secrets, opens: accounts(nominal, o.rate, s.horizon, secrets) if paper else {},
+    )  # fmt: skip
+
+
+def accounts(epsilon: float, rate: float, horizon: int, secrets: np.ndarray) -> dict[str, np.ndarray]:
+    """What the releases cost by the horizon, for a reward of an arm that is pulled throughout, and how many agents had a
+    round in which one of their own rewards decided what they did for all to see."""
+    named = zip(("loss_basic", "loss_advanced", "loss_closed_bound"), losses(epsilon, rate, horizon, 1e-5), strict=True)
+    found = {name: np.full(len(secrets), value) for name, value in named}
+    if "pivotal" in (secrets.dtype.names or ()):
+        found["pivotal_share"] = (secrets["pivotal"] > 0).mean(axis=1)
+        found["pivotal_rounds"] = secrets["pivotal"].mean(axis=1)
+    return found
+
+
+def private_claim(o: Any, s: Setting) -> Claim:
+    voids = []
+    if o.mode == "paper":
+        voids.append("no finite epsilon holds: own raw rewards and current counts steer choices that everyone sees")
+    if o.noise == "kept":
+        voids.append("for study only: one draw of noise for all releases of an arm cancels out between them")
+    notes = {
+        "private": "every release covers all rewards of its arm so far; their prices add up to at most the stated epsilon",
+        "corrected": "the epsilon in the name spaces the releases; what they cost adds up to the accounted one",
+        "paper": "",
+    }
+    return Claim(o.epsilon, EVERYONE, notes[o.mode], void="; ".join(voids + unbounded(s)))
+
+
+def build_single(o: Any, s: Setting) -> Method:
+    if o.epsilon == inf:
+        return build_ucb1(o, s)
+    if o.mode == "private" and o.reading == "fresh":
+        why = "it draws noise for the same data again and again"
+        raise UsageError(f"reading must be live or frozen in mode = 'private', got 'fresh': {why}")
+    nominal = o.nominal if o.mode == "private" else o.epsilon
+    every = ceil(1 / nominal)
+    basic = float(multiples(every, o.rate, s.horizon).cost)
+    p = Params(
+        s.arms, nominal, o.rate, o.epsilon / basic if o.mode == "private" else 1.0, bounded(s),
+        explore=s.arms * every, every=every,
+    )  # fmt: skip
+    rule = {"live": LIVE, "frozen": FROZEN, "fresh": FRESH}[o.reading]
+    note = "every look covers all rewards of its arm so far; what looks cost adds up"
+    return Method(rule, p, Claim(o.epsilon, EVERYONE, note, void="; ".join(unbounded(s))), life=0)
+
+
+def bounded(s: Setting) -> float:
+    return s.high - s.low if s.high - s.low < inf else 1.0
+
+
+def unbounded(s: Setting) -> list[str]:
+    return [] if s.high - s.low < inf else ["noise level, not a guarantee: rewards are not bounded"]
+
+
+ENTRIES = (
+    Entry("ucb1", "every agent for itself; no noise", NoOptions, build_ucb1),
+    Entry("coop-ucb", "exact sums travel as many hops as they live; no noise", CoopOptions, build_coop),
+    Entry("private-ucb", "noised sums travel as many hops as they live", PrivateOptions, build_private,
+          ({}, {"mode": "corrected"}, {"mode": "paper", "epsilon": 0.5}, {"mode": "corrected", "noise": "kept"})),
+    Entry("dp-ucb-int", "every agent for itself, from its own noised means", SingleOptions, build_single,
+          ({}, {"mode": "paper", "reading": "frozen"}, {"mode": "paper", "epsilon": 0.5, "reading": "fresh"})),
+)

@@ -1,0 +1,330 @@
+"""PR-UCB: private and robust at once. Released batch means are votes, and a median over votes takes no notice of liars.
+
+Sender: the rewards of an arm are collected in fresh batches of b0, g b0, g^2 b0, ... pulls. A full batch is released once, with
+Laplace noise for epsilon, and forgotten; only releases are sent. Every reward is in one release, and everything else is a
+function of releases: the whole transcript is epsilon-private for every reward, whatever the horizon.
+
+Receiver: the latest release of every origin within reach, and the own one, is one vote on its arm. With at most a share beta of
+lies among the votes the median stays between two quantiles of the honest ones, so it is off by at most about z(beta) standard
+deviations of one vote, and votes get sharper as batches grow:
+
+    U = median + s (z + c sqrt(pi/2) sqrt(2 ln t / votes)),  s = sqrt(1/(4 b) + 2/(eps b)^2),  z = Phi^-1(1 / (2 (1 - beta)))
+
+with b the lower median of the claimed batch sizes. The own clip keeps U within the radius of the own latest release: without it
+an agent can go on for ever on stale votes of others who have stopped pulling an arm.
+
+    median  the algorithm
+    mean    the mean of votes in its place, for comparison: liars own it
+    scouts  agent j releases votes on arm j mod K only; everyone plays its scout arm or the leader. Fewer, larger batches
+
+Threat model, proof, price and limits: docs/pr-ucb.md.
+"""
+
+from math import ceil, inf, log, pi, sqrt
+from statistics import NormalDist
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy import float64, int64
+from pydantic import Field
+
+from coterie.algorithms.cooperative import CoopOptions
+from coterie.contract import Algorithm, Claim, Entry, Method, Setting, offer, order
+from coterie.errors import UsageError
+from coterie.kernel import UNIT, argmax, capacity, node, record
+
+FINE = 1 << 32  # unit of votes in sums: integers add up the same in any order
+
+
+class Params(NamedTuple):
+    arms: int
+    voters: int  # agents: room for one vote of each
+    rungs: int  # sizes of batches: rung e has size open.sizes[e]
+    price: float  # epsilon of every release
+    noise: float  # reach / epsilon: scale of the noise of a batch sum; 0: none
+    reach: float  # high - low of a reward
+    proxy: float  # variance of one reward: 1/4 on [0, 1]
+    shift: float  # z: how far the assumed liars can move the median, in standard deviations of a vote
+    bonus: float  # c sqrt(pi/2), or c for the mean
+    median: int
+    clips: int
+    scouts: int
+
+
+def secret_record(p):
+    return record(total=(int64, capacity(p.arms)))
+
+
+def open_record(p):
+    n = capacity(p.arms)
+    return record(
+        arm=int64, scout=int64, news=int64, sizes=(int64, capacity(p.rungs)),
+        pulls=(int64, n), filled=(int64, n), rung=(int64, n),  # of the batch that is being filled
+        said_rung=(int64, n), said_total=(int64, n),  # own latest release
+        votes=(int64, n), whole=(int64, n), batches=(int64, (n, capacity(p.rungs))), ballot=(float64, (n, capacity(p.voters))),
+        centre=(float64, n), lift=(float64, n), width=(float64, n),
+        own=(float64, n), own_width=(float64, n), index=(float64, n),
+    )  # fmt: skip
+
+
+def message_record(p):
+    return record(arm=int64, rung=int64, total=int64)
+
+
+def peer_record(p):
+    n = capacity(p.arms)
+    return record(voted=(int64, n), rung=(int64, n), vote=(float64, n))
+
+
+# --- receiving: votes ------------------------------------------------------------------------------------
+
+
+@node
+def hear(open, peer, p, t, message):
+    """Claims that no honest agent can make are dropped: unknown arms and sizes, and batches older than the run."""
+    k, e = message.arm, message.rung
+    if k < 0 or k >= p.arms or e < 0 or e >= p.rungs:
+        return
+    if open.sizes[e] > t:
+        return
+    vote = message.total / (UNIT * float(open.sizes[e]))
+    if peer.voted[k] == 1:
+        withdraw(open, k, peer.rung[k], peer.vote[k])
+    cast(open, p, k, e, vote)
+    peer.voted[k], peer.rung[k], peer.vote[k] = 1, e, vote
+
+
+@node
+def cast(open, p, k, e, vote):
+    """The ballot stays sorted."""
+    place = open.votes[k]
+    while place > 0 and open.ballot[k, place - 1] > vote:
+        open.ballot[k, place] = open.ballot[k, place - 1]
+        place -= 1
+    open.ballot[k, place] = vote
+    open.votes[k] += 1
+    open.whole[k] += int(vote * FINE)
+    open.batches[k, e] += 1
+    weigh_up(open, p, k)
+
+
+@node
+def withdraw(open, k, e, vote):
+    lower, upper = 0, open.votes[k] - 1
+    while lower < upper:
+        middle = (lower + upper) // 2
+        if open.ballot[k, middle] < vote:
+            lower = middle + 1
+        else:
+            upper = middle
+    open.votes[k] -= 1
+    for place in range(lower, open.votes[k]):
+        open.ballot[k, place] = open.ballot[k, place + 1]
+    open.whole[k] -= int(vote * FINE)
+    open.batches[k, e] -= 1
+
+
+@node
+def weigh_up(open, p, k):
+    """What the index of arm k needs."""
+    n = open.votes[k]
+    if p.median:
+        open.centre[k] = 0.5 * (open.ballot[k, (n - 1) // 2] + open.ballot[k, n // 2])
+    else:
+        open.centre[k] = float(open.whole[k]) / (FINE * float(n))
+    s = deviation(p, open.sizes[usual_rung(open, k)])
+    open.lift[k] = p.shift * s
+    open.width[k] = p.bonus * s / sqrt(float(n))
+
+
+@node
+def usual_rung(open, k):
+    """The lower median of the claimed batch sizes."""
+    e, below = 0, open.batches[k, 0]
+    while 2 * below < open.votes[k]:
+        e += 1
+        below += open.batches[k, e]
+    return e
+
+
+@node
+def deviation(p, size):
+    """The standard deviation of a vote."""
+    noise = p.noise / size
+    return sqrt(p.proxy / size + 2.0 * noise * noise)
+
+
+# --- deciding --------------------------------------------------------------------------------------------
+
+
+@node
+def choose(open, p, t, die, plan):
+    if t <= p.arms * open.sizes[0]:
+        open.arm = (t - 1) % p.arms
+    else:
+        scale = sqrt(2.0 * log(t))
+        for k in range(p.arms):
+            open.index[k] = upper(open, p, scale, k)
+        open.arm = argmax(open.index, p.arms)
+    commit(open, plan)
+
+
+@node
+def commit(open, plan):
+    open.pulls[open.arm] += 1
+    order(plan, open.arm, 1)
+
+
+@node
+def upper(open, p, scale, k):
+    if open.votes[k] == 0:
+        return inf
+    return clipped(open, p, scale, k, open.centre[k] + open.lift[k] + scale * open.width[k])
+
+
+@node
+def clipped(open, p, scale, k, index):
+    """Into the interval the own latest release allows, if there is one."""
+    if p.clips and open.own_width[k] > 0.0:
+        radius = scale * open.own_width[k]
+        return min(max(index, open.own[k] - radius), open.own[k] + radius)
+    return index
+
+
+@node
+def scouts_choose(open, p, t, die, plan):
+    """The own scout arm, or the arm whose lower bound leads."""
+    open.arm = open.scout
+    if t > open.sizes[0]:
+        scale, best = sqrt(2.0 * log(t)), -inf
+        for k in range(p.arms):
+            lower = clipped(open, p, scale, k, open.centre[k] - open.lift[k] - scale * open.width[k])
+            if open.votes[k] > 0 and lower > best:
+                best, open.arm = lower, k
+        if upper(open, p, scale, open.scout) >= upper(open, p, scale, open.arm):
+            open.arm = open.scout
+    commit(open, plan)
+
+
+# --- sending: batches ------------------------------------------------------------------------------------
+
+
+@node
+def observe(secret, p, t, arm, pulls, total):
+    secret.total[arm] += total
+
+
+@node
+def release(secret, open, p, t, plan, out):
+    k = open.arm
+    if p.scouts and k != open.scout:
+        secret.total[k] = 0  # nobody will ask for it
+    elif open.filled[k] + 1 == open.sizes[open.rung[k]]:
+        offer(out, k, secret.total[k], p.reach, p.price, 0, open.pulls[k] - open.filled[k], open.pulls[k])
+        secret.total[k] = 0
+
+
+@node
+def publish(open, p, t, plan, out):
+    k, open.news = open.arm, out.entries
+    open.filled[k] += 1
+    if out.entries > 0:
+        e = open.rung[k]
+        if open.own_width[k] > 0.0:
+            withdraw(open, k, open.said_rung[k], open.own[k])
+        open.said_rung[k], open.said_total[k] = e, out.value[0]
+        open.own[k], open.own_width[k] = out.value[0] / (UNIT * float(open.sizes[e])), deviation(p, open.sizes[e])
+        cast(open, p, k, e, open.own[k])
+        open.filled[k], open.rung[k] = 0, e + 1
+
+
+@node
+def speak(open, p, t, message):
+    k = open.arm
+    message.arm, message.rung, message.total = k, open.said_rung[k], open.said_total[k]
+    return 3 if open.news > 0 else 0
+
+
+@node
+def lie(open, p, t, tale, die, message):
+    """A vote on every arm in turn, claiming the largest batch size up to t / 2."""
+    if tale.arm >= 0:
+        message.arm, message.rung = t % p.arms, 0
+        while message.rung + 1 < p.rungs and 2 * open.sizes[message.rung + 1] <= t:
+            message.rung += 1
+    message.total = int(tale.value[message.arm] * UNIT) * open.sizes[message.rung]
+    return 3
+
+
+MEDIAN = Algorithm(
+    "pr_ucb", secret_record, open_record, message_record, peer_record, choose=choose, observe=observe, release=release,
+    publish=publish, speak=speak, hear=hear, lie=lie, seldom=True,
+)  # fmt: skip
+SCOUTS = MEDIAN._replace(name="pr_ucb_scouts", choose=scouts_choose)
+
+
+# --- what a study may set, and what it means ------------------------------------------------------------
+
+
+class VoteOptions(CoopOptions):
+    mode: Literal["private"] = "private"
+    epsilon: float = Field(1.0, gt=0, description="inf: no privacy")
+    batch: int | None = Field(None, ge=1, description="b0: pulls in the first batch; default ceil(1 / epsilon)")
+    growth: float = Field(2.0, gt=1, le=16, description="g: factor between batches")
+    liars_assumed: float = Field(0.3, ge=0, lt=0.5, description="beta: share of liars among the votes")
+    votes: Literal["median", "mean", "scouts"] = "median"
+    own_clip: bool = True
+    explore: float = Field(0.5, gt=0, description="c: factor of the radius that shrinks with the number of votes")
+
+
+def build(o: Any, s: Setting) -> Method:
+    if s.liars > 0 and s.liars >= 0.5:
+        raise UsageError(f"liars must be below 0.5, where a median breaks down, got {s.liars:g}")
+    first = o.batch or (1 if o.epsilon == inf else ceil(1 / o.epsilon))
+    sizes = ladder(first, o.growth, s.horizon)
+    reach = s.high - s.low if s.high - s.low < inf else 1.0
+    p = Params(
+        arms=s.arms, voters=s.agents, rungs=len(sizes), price=o.epsilon, noise=reach / o.epsilon, reach=reach,
+        proxy=s.proxy * s.proxy, shift=NormalDist().inv_cdf(1 / (2 * (1 - o.liars_assumed))),
+        bonus=o.explore * (1.0 if o.votes == "mean" else sqrt(pi / 2)), median=int(o.votes != "mean"), clips=int(o.own_clip),
+        scouts=int(o.votes == "scouts"),
+    )  # fmt: skip
+    table = np.zeros(capacity(len(sizes)), int64)
+    table[: len(sizes)] = sizes
+    known = {"sizes": np.tile(table, (s.agents, 1)), "scout": np.arange(s.agents) % s.arms}
+    return Method(SCOUTS if p.scouts else MEDIAN, p, claim(o, s), known=known, life=o.life, warnings=warnings(o, s))
+
+
+def ladder(first: int, growth: float, horizon: int) -> list[int]:
+    """Sizes of batches up to one that the horizon cannot fill; none is repeated.
+
+    >>> ladder(10, 2.0, 100)
+    [10, 20, 40, 80, 160]
+    """
+    sizes = [first]
+    while sizes[-1] <= horizon:
+        sizes.append(max(sizes[-1] + 1, ceil(first * growth ** len(sizes))))
+    return sizes
+
+
+def claim(o: Any, s: Setting) -> Claim:
+    everyone = "anyone who sees every message, count, arm and time, and may control all other agents"
+    if o.epsilon == inf:
+        return Claim(inf, everyone, "no noise is added")
+    unbounded = "" if s.high - s.low < inf else "noise level, not a guarantee: rewards are not bounded"
+    return Claim(o.epsilon, everyone, "each reward enters one noised batch, once, whatever the horizon", void=unbounded)
+
+
+def warnings(o: Any, s: Setting) -> tuple[str, ...]:
+    found = []
+    if s.liars > o.liars_assumed:
+        found.append(f"liars_assumed = {o.liars_assumed:g} is below the share of liars, {s.liars:g}: no guarantee holds")
+    if o.votes == "scouts" and s.agents < 30 * s.arms:
+        found.append(f"scouts want 30 votes on every arm: {s.agents} agents give {s.agents // s.arms}")
+    return tuple(found)
+
+
+ENTRIES = (
+    Entry("pr-ucb", "released batch means are votes: private and robust at once", VoteOptions, build,
+          ({}, {"votes": "mean", "own_clip": False}, {"votes": "scouts", "epsilon": 0.5}, {"epsilon": 0.3, "growth": 1.5})),
+)

@@ -1,0 +1,131 @@
+"""What may go wrong: liars, contaminated messages, losses, dropouts, agents that come and go.
+
+A liar learns and pulls like everyone else; only what it says is false. What it wants to be believed is a tale: a value for
+every arm, the arm to talk about now, and among how many arms it claims to have shared its pulls. The algorithm's hooks `lie`
+and `pose` put a tale into the words of the algorithm. Liars know the true means, agree on what they say, and speak in every
+round. A contaminated message (Huber) is an honest one whose value is replaced.
+
+    random          every arm has a random value
+    promote-worst   the worst arm is worth 1, the others (of those named: the best one) 0
+    promote-second  the same with the second-best arm
+    sign-flip       an arm of mean m is worth 1 - m
+    inside-window   all liars raise the second-best arm and lower the best by the radius of an arm that has had its share of the
+                    rounds: just inside what an honest agent could have seen (after "a little is enough", Baruch et al. 2019)
+    sleeper         honest for a quarter of the horizon, until its words are trusted; then promote-second
+"""
+
+from math import log, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy import float64, int64
+
+from coterie.contract import lie, pose  # bound
+from coterie.kernel import FAULT, LIE, capacity, fold, node, pick, record, side, stream, uniform
+
+HONEST, RANDOM, WORST, SECOND, FLIP, INSIDE, SLEEPER = range(7)
+ATTACKS = {
+    "random": RANDOM,
+    "promote-worst": WORST,
+    "promote-second": SECOND,
+    "sign-flip": FLIP,
+    "inside-window": INSIDE,
+    "sleeper": SLEEPER,
+}
+
+
+class Weather(NamedTuple):
+    """The faults of one run."""
+
+    active: float = 1.0  # probability that a drawn edge is active
+    loss: float = 0.0  # of messages and meetings
+    one_way: int = 0  # 1: each direction of a meeting is lost by itself, so that meetings are not atomic
+    away: np.ndarray = np.zeros((0, 2), int64)  # [agent]: first round away, first round back
+    dropout: float = 0.0  # probability that an agent sits out a round: it hears, but neither pulls nor speaks
+    liar: np.ndarray = np.zeros(0, int64)  # [agent]: 1 if it lies
+    attack: int = HONEST
+    truth: np.ndarray = np.zeros(0)  # [arm]: its mean, which liars know
+    contamination: float = 0.0  # probability that the value of a message is replaced
+    contaminant: float = 1.0  # by this one
+
+    @property
+    def lies(self) -> bool:
+        return bool(self.liar.any()) or self.contamination > 0
+
+
+def tale_record(p: Any) -> np.dtype:
+    return record(arm=int64, shares=int64, value=(float64, capacity(p.arms)))
+
+
+@node
+def out_of(t, start, i, key, weather):
+    """Whether an agent sits out this round. Nobody sits out the first."""
+    return t > start and uniform(side(stream(key, -2, FAULT, t), i), 0) < weather.dropout
+
+
+@node
+def corrupt(open, p, t, horizon, weather, i, tale, key, message, words):
+    """The words that agent i says in place of `words`: a liar's, a contaminated message's, or its own."""
+    die = stream(key, i, LIE, t)
+    told = -1
+    if weather.liar[i] == 1 and invent(tale, p, t, horizon, weather.attack, weather.truth, die):
+        told = lie(open, p, t, tale, fold(die, 0), message)
+    elif words > 0 and uniform(side(die, 0), 0) < weather.contamination:
+        contaminate(tale, p, weather.contaminant)
+        told = lie(open, p, t, tale, fold(die, 0), message)
+    return told if told >= 0 else words
+
+
+@node
+def disguise(open, p, t, horizon, weather, i, tale, key, card, words):
+    """The same for a card."""
+    die = fold(stream(key, i, LIE, t), 1)
+    told = -1
+    if weather.liar[i] == 1 and invent(tale, p, t, horizon, weather.attack, weather.truth, die):
+        told = pose(open, p, t, tale, fold(die, 0), card)
+    elif words > 0 and uniform(side(die, 0), 0) < weather.contamination:
+        contaminate(tale, p, weather.contaminant)
+        told = pose(open, p, t, tale, fold(die, 0), card)
+    return told if told >= 0 else words
+
+
+@node
+def contaminate(tale, p, value):
+    tale.arm, tale.shares = -1, 1
+    for k in range(p.arms):
+        tale.value[k] = value
+
+
+@node
+def invent(tale, p, t, horizon, attack, truth, die):
+    """Fill in the tale of this round. False: this liar still says the truth."""
+    if attack == HONEST or (attack == SLEEPER and 4 * t < horizon):
+        return False
+    best, second, worst = ranked(truth, p.arms)
+    hero = worst if attack == WORST else second
+    tale.arm, tale.shares = hero if t % 2 == 0 else best, 2
+    for k in range(p.arms):
+        tale.value[k] = 1.0 if k == hero else 0.0
+    if attack == INSIDE:
+        reach = sqrt(0.5 * log(t + 1.0) * p.arms / t)
+        for k in range(p.arms):
+            tale.value[k] = truth[k]
+        tale.value[hero], tale.value[best] = min(1.0, truth[hero] + reach), max(0.0, truth[best] - reach)
+    if attack in (RANDOM, FLIP):
+        tale.arm, tale.shares = pick(die, 1, p.arms), p.arms
+        for k in range(p.arms):
+            tale.value[k] = 1.0 - truth[k] if attack == FLIP else uniform(die, 2 + k)
+    return True
+
+
+@node
+def ranked(truth, arms):
+    """The best, the second-best and the worst arm; ties go to the lower index."""
+    best = worst = 0
+    for k in range(arms):
+        best = k if truth[k] > truth[best] else best
+        worst = k if truth[k] < truth[worst] else worst
+    second = 0 if best != 0 else 1
+    for k in range(arms):
+        second = k if k != best and truth[k] > truth[second] else second
+    return best, second, worst

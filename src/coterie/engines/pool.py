@@ -1,0 +1,169 @@
+"""Engine: peers on a graph whose messages add up. All that is due is summed, and every node hears sums.
+
+A message is (arm, amounts...) in whole numbers. "Words" are the latest of their sender on that arm: only their change against
+the former ones counts. "News" count by themselves. Either way a node hears, once a round and arm, the sum of what is due.
+Integer sums do not depend on their order, so they are formed in the fastest one: where all changes of an amount are 0 or one
+number (counts, single rewards), receivers count bits; else sender by sender over all receivers, with masks.
+
+Where messages can be lost, agents go away or the graph changes, a node's sums are its own, and it looks at every link
+(SINGLY). The two ways end in the same bytes where both apply.
+
+Round t: hear what is due (sent in round t - delay), decide, pull, release, speak.
+"""
+
+from coterie.contract import speak  # bound
+from coterie.engines.faults import corrupt, out_of  # bound
+from coterie.engines.turn import carry_out, decide, listen  # bound
+from coterie.kernel import FAULT, fold, node, ones, side, stream, uniform, wrap
+from coterie.problem.bernoulli import regret  # bound
+
+CHURNS = DROPS = LIES = LOSES = NEWS = SINGLY = False  # bound
+
+
+def run(p, seed, first, start, horizon, marks, worlds, links, weather, m):
+    """Replications `first`, `first` + 1, ... as many as `m` has room for."""
+    own_world = 1 if worlds.shape[0] > 1 else 0
+    for r in range(m.totals.shape[0]):
+        live(p, fold(seed, first + r), start, horizon, marks, worlds, own_world, links.first, links.origin, links.period,
+             m.reach, m.mask, weather, weather.away, m.secrets[r], m.opens[r], m.peers[r], m.ledgers[r], m.wires[r], m.words[r],
+             m.said[r], m.former[r], m.changes[r], m.steps[r], m.mixed[r], m.who[r], m.sums[r], m.due[r], m.news[r],
+             m.heard[r], m.tales[r], m.totals[r], m.finals[r], m.curves[r], m.tallies[r], m.plans[r], m.outs[r])
+
+
+@node
+def live(p, key, start, horizon, marks, worlds, own_world, link, origin, period, reach, mask, weather, away, secrets, opens,
+         peers, ledgers, wire, words, said, former, changes, steps, mixed, who, sums, due, news, heard, tale, totals, finals,
+         curve, tally, plan, out):
+    ring, nodes, amounts, mark = changes.shape[0], len(totals), words.shape[1], 0
+    for t in range(start, horizon + 1):
+        now = t % ring
+        if not SINGLY:
+            for k in range(p.arms):
+                add_up(sums, reach, mask, changes, steps, mixed, who, due, now, k)
+        phase = t // period % link.shape[0]
+        for i in range(nodes):
+            if CHURNS and away[i, 0] <= t < away[i, 1]:
+                continue
+            if SINGLY:
+                for one in range(link[phase, i], link[phase, i + 1]):
+                    place = wrap(now * nodes + origin[one], ring * nodes)
+                    if said[place] > 0 and not (LOSES and uniform(side(stream(key, i, FAULT, t), one), 0) < weather.loss):
+                        take(sums, former[one], words, place, i)
+            for k in range(p.arms):
+                if SINGLY or steps[ring, k, 0] > 0:
+                    heard[0] = k
+                    for a in range(1, amounts):
+                        heard[a] = sums[k, a, i]
+                        sums[k, a, i] = 0
+                    listen(secrets[i], opens[i], peers[0], p, t, news)
+            if DROPS and out_of(t, start, i, key, weather):
+                continue
+            decide(secrets[i], opens[i], p, t, key, i, plan)
+            carry_out(secrets[i], opens[i], ledgers[i], worlds[i * own_world], p, t, key, i, plan, out, True)
+            finals[i] = plan.arm[plan.entries - 1]
+            if t > 0:
+                totals[i] += regret(worlds[i * own_world], plan)
+        forget(steps, mixed, who, now)
+        for i in range(nodes):
+            place = now * nodes + i
+            said[place], changes[now, i, 0] = 0, -1
+            if CHURNS and away[i, 0] <= t < away[i, 1]:
+                continue
+            if not (DROPS and out_of(t, start, i, key, weather)):
+                said[place] = speak(opens[i], p, t, wire[place])
+            if LIES:
+                said[place] = corrupt(opens[i], p, t, horizon, weather, i, tale, key, wire[place], said[place])
+            if said[place] > 0:
+                tally.up_messages += 1
+                tally.up_words += said[place]
+                if not SINGLY:
+                    post(words, former[i], changes, steps, mixed, who, now, place, i)
+        if mark < marks.shape[0] and t == marks[mark]:
+            for i in range(nodes):
+                curve[mark] += 0.0 if LIES and weather.liar[i] == 1 else totals[i]
+            mark += 1
+
+
+@node
+def take(sums, former, words, place, i):
+    """One message that came over one link: what it changes for agent i."""
+    k = words[place, 0]
+    for a in range(1, words.shape[1]):
+        sums[k, a, i] += words[place, a] - (0 if NEWS else former[k, a])
+        former[k, a] = words[place, a]
+
+
+@node
+def forget(steps, mixed, who, now):
+    for k in range(steps.shape[1]):
+        for a in range(1, steps.shape[2]):
+            steps[now, k, a] = 0
+            mixed[now, k, a] = 0
+            for block in range(who.shape[3]):
+                who[now, k, a, block] = 0
+
+
+@node
+def post(words, former, changes, steps, mixed, who, now, place, j):
+    """Note what the message changes, and whether all changes of this amount are alike so far."""
+    k = words[place, 0]
+    changes[now, j, 0] = k
+    for a in range(1, words.shape[1]):
+        change = words[place, a] - (0 if NEWS else former[k, a])
+        former[k, a] = words[place, a]
+        changes[now, j, a] = change
+        step = steps[now, k, a] if steps[now, k, a] != 0 else change
+        steps[now, k, a] = step
+        mixed[now, k, a] |= (change ^ step) if change != 0 else 0
+        who[now, k, a, j // 63] |= (1 << (j % 63)) if change != 0 else 0
+
+
+@node
+def add_up(sums, reach, mask, changes, steps, mixed, who, due, now, k):
+    """Everything due on arm k, for every receiver. steps[ring, k, 0] tells whether there is anything."""
+    ring = changes.shape[0]
+    steps[ring, k, 0] = 0
+    for a in range(1, steps.shape[2]):
+        mailed = 0
+        for delay in range(1, ring):
+            slot = wrap(now + ring - delay, ring)
+            step = steps[slot, k, a]
+            if step != 0:
+                steps[ring, k, 0] = 1
+                if mixed[slot, k, a] == 0:
+                    count_bits(sums, reach, who, k, a, slot, delay, step)
+                else:
+                    mailed = enlist(due, changes, k, a, slot, delay, mailed)
+        add_rows(sums, mask, due, k, a, mailed)
+
+
+@node
+def count_bits(sums, reach, who, k, a, slot, delay, step):
+    """All senders changed by the same `step`: receivers count them."""
+    for block in range(reach.shape[1]):
+        senders = who[slot, k, a, block]
+        if senders != 0:
+            for i in range(reach.shape[2]):
+                sums[k, a, i] += step * ones(reach[delay, block, i] & senders)
+
+
+@node
+def enlist(due, changes, k, a, slot, delay, mailed):
+    """Append (row of the mask, change) of every sender with a word on arm k; pad with nothing to a multiple of 4."""
+    nodes = changes.shape[1]
+    for j in range(nodes):
+        due[mailed, 0], due[mailed, 1] = delay * nodes + j, changes[slot, j, a]
+        mailed += 1 if changes[slot, j, 0] == k else 0
+    for pad in range(3):
+        due[mailed + pad, 0], due[mailed + pad, 1] = 0, 0
+    return mailed
+
+
+@node
+def add_rows(sums, mask, due, k, a, mailed):
+    """Sender by sender over all receivers, four senders at once."""
+    for m in range(0, mailed, 4):
+        b0, b1, b2, b3 = due[m, 0], due[m + 1, 0], due[m + 2, 0], due[m + 3, 0]
+        c0, c1, c2, c3 = due[m, 1], due[m + 1, 1], due[m + 2, 1], due[m + 3, 1]
+        for i in range(mask.shape[1]):
+            sums[k, a, i] += (mask[b0, i] & c0) + (mask[b1, i] & c1) + (mask[b2, i] & c2) + (mask[b3, i] & c3)
