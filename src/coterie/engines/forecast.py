@@ -73,8 +73,9 @@ def forecast(method: Method, horizon: int) -> Forecast:
         agent, server = _around_a_server(method, horizon)
         return Forecast(_course(agent), _course(server) if server.events else None, horizon)
     course = _course(_among_peers(method, min(horizon, ROUNDS_RECORDED)))
-    if _looks_again(method, min(horizon, ROUNDS_WATCHED)):
-        dearest_look = price_of(max(course.events, key=lambda event: event.price))
+    looks = _looks_again(method, min(horizon, ROUNDS_WATCHED))
+    if looks:
+        dearest_look = price_of(max(looks, key=lambda event: event.price))
         course = course._replace(releases=horizon, loss=Loss(*(part * horizon for part in dearest_look)))
     elif horizon > ROUNDS_RECORDED:
         course = course._replace(releases=None) if course.loss == WITHOUT_NOISE else _compiled(method, horizon, course)
@@ -89,16 +90,15 @@ def _among_peers(method: Method, horizon: int) -> Recorded:
     return agent
 
 
-def _looks_again(method: Method, horizon: int) -> bool:
-    """Whether arms are released about that were not pulled: the same rewards, then, as often as there are rounds."""
-    agent = _node(_as_laid_out(method.node, method.p), method.p._replace(arms=2), method.known)
+def _looks_again(method: Method, horizon: int) -> list[Event]:
+    """Releases about arms that were not pulled: the same rewards, then, as often as there are rounds. All arms are in play."""
+    agent, found = _node(method.node, method.p, method.known), list[Event]()
     for t in range(method.node.first_round, horizon + 1):
         agent.begin(t)
         before, pulled = len(agent.events), set(agent.plan.arm[: agent.plan.entries].tolist())
         _pull(agent, t)
-        if any(event.arm not in pulled for event in agent.events[before:]):
-            return True
-    return False
+        found += [event for event in agent.events[before:] if event.arm not in pulled]
+    return found
 
 
 def _around_a_server(method: Method, horizon: int) -> tuple[Recorded, Recorded]:
