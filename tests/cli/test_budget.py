@@ -71,6 +71,12 @@ def test_a_true_epsilon_finds_the_noise_it_needs(row):
     assert row("cdp-mab", "--true-epsilon", 2)["parameters"]["epsilon"] == 2
 
 
+def test_who_says_nothing_tells_a_neighbour_nothing(row):
+    found = row("gossip-ucb", "--horizon", 5000, "--set", "isolated=true")
+    assert parties(found) == {"a neighbour": 0, "everyone together": None}
+    assert found["releases"] is None  # nothing is protected: not worth a count over a long horizon
+
+
 def test_every_row_of_a_study_is_told(budget):
     done = budget("quickstart", "--set", "horizon=300", "--json")
     rows = json.loads(done.out)["rows"]

@@ -66,6 +66,14 @@ def test_the_printed_forms_cost_what_they_really_do():
     assert loss("single-mab", {"mode": "paper", "epsilon": 0.5}, 5000) == 0.5
 
 
+def test_looking_again_at_the_same_rewards_is_charged_in_every_round():
+    """Noise drawn afresh whenever the count is at a multiple of 2: the dearest look is the first, after two pulls."""
+    fresh = forecast(made("dp-ucb-int", {"mode": "paper", "epsilon": 0.5, "reading": "fresh"}, 500), 500)
+    assert float(fresh.agent.loss.pure) == pytest.approx(500 * 2**-0.55)
+    live = forecast(made("dp-ucb-int", {"mode": "paper", "epsilon": 0.5}, 500), 500)
+    assert float(live.agent.loss.pure) == pytest.approx(sum(n**-0.55 for n in range(2, 501, 2)))
+
+
 def test_a_trusted_server_pays_and_its_clients_have_no_noise():
     ahead = forecast(made("cdp-mab", {"noise": "central", "epsilon": 0.7}, 5000), 5000)
     assert ahead.agent.loss.pure == inf

@@ -17,6 +17,7 @@ from coterie.kernel import UNIT, one
 from coterie.privacy.accountant import spent
 from coterie.privacy.budget import Budget
 from coterie.privacy.events import Event
+from coterie.privacy.gauss import epsilon_of, mu_of
 
 
 def event(first, last, price=1.0, mechanism="laplace", arm=0, chain=0):
@@ -98,6 +99,16 @@ def test_the_last_digit_decides():
         budget.spend([event(1, 1, tenth)])  # ten times 0.1, as a floating-point number, is more than 1
 
 
+@given(st.floats(0.01, 10), st.sampled_from([1e-9, 1e-6, 1e-2]))
+def test_normal_noise_made_for_a_budget_fits_into_it(epsilon, delta):
+    """To the last digit: the search for mu and the search for epsilon round to the safe side of each other."""
+    budget = Budget(epsilon, delta)
+    budget.spend([event(1, 5, mu_of(epsilon, delta), "gauss")])
+    assert budget.spent == pytest.approx(epsilon, rel=1e-9) and budget.spent <= epsilon
+    with pytest.raises(BudgetError):
+        budget.spend([event(5, 9, epsilon / 100, "gauss")])
+
+
 def test_a_stream_pays_once_however_many_of_its_sums_are_asked_for():
     budget = Budget(1.0)
     for _ in range(20):
@@ -177,6 +188,17 @@ def test_no_noise_is_drawn_for_a_release_that_is_refused(monkeypatch):
     for t in range(5):
         play(agent, t)
     assert agent.exhausted and drawn == [] and agent.ledger.entries.sum() == 0
+
+
+def test_a_deployed_agent_draws_normal_noise_and_pays_by_squares():
+    """Blocks of normal noise: every reward is in one of them."""
+    agent = gossiper(Budget(epsilon_of(1.0, 1e-6), 1e-6))
+    agent.algorithm = agent.algorithm._replace(mechanism="gauss")
+    said = [play(agent, t) for t in range(31)]
+    assert not agent.exhausted and None not in said
+    assert {event.mechanism for event in agent.budget.events} == {"gauss"}
+    assert agent.budget.spent == agent.budget.epsilon
+    assert (agent.open.noisy[:2, 0] % UNIT != 0).all()  # a chance of 1e-9 that noise is a whole number of rewards on both arms
 
 
 @settings(max_examples=10)

@@ -39,7 +39,7 @@ def test_entropy_is_the_operating_systems():
     assert exact.randbelow is secrets.randbelow
 
 
-@pytest.mark.parametrize("scale", map(Fraction, ["1/5", "1/3", "5/2", 40, 2**16, 2**40]), ids=str)
+@pytest.mark.parametrize("scale", list(map(Fraction, ["1/5", "1/3", "5/2", 40, 2**16, 2**40])), ids=str)
 def test_exact_noise_has_the_discrete_laplace_law(scale, seeded, chance_of_fit):
     """Chi-squared at 1e-7: false alarm below 1e-6."""
     draws = np.array([exact.discrete_laplace(scale) for _ in range(50_000)])
@@ -57,7 +57,7 @@ def rounded_law(sigma):
     return SimpleNamespace(ppf=lambda q: sigma * norm.ppf(q) - 0.5, cdf=lambda k: norm.cdf((k + 0.5) / sigma))
 
 
-@pytest.mark.parametrize("sigma", map(Fraction, ["1/3", "7/5", 40, 2**16, "1099511627777/3"]), ids=str)
+@pytest.mark.parametrize("sigma", list(map(Fraction, ["1/3", "7/5", 40, 2**16, "1099511627777/3"])), ids=str)
 def test_exact_normal_noise_is_a_rounded_normal_number(sigma, seeded, chance_of_fit):
     """Chi-squared at 1e-7: false alarm below 1e-6."""
     draws = np.array([exact.rounded_normal(sigma) for _ in range(20_000)])

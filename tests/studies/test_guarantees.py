@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from coterie.algorithms import entries
+from coterie.cli.budget import budget
 from coterie.studies.guarantees import HEADINGS, renewed, rows
 
 ROOT = Path(__file__).parents[2]
@@ -32,6 +33,11 @@ def test_printed_forms_show_their_true_cost():
     assert table["`cdp-mab`", "noise = central"][:4] == ("1", "**none**", "1", "**none**")
     assert table["`fed-ucb`", "mode = paper"][:4] == ("1", "no server", "**none**", "**none**")
     assert table["`fed-ucb`", "-"][:4] == ("1", "no server", "1", "1")
+
+
+def test_the_command_on_the_page_is_the_example_of_its_help():
+    [command] = re.findall(r"```sh\n(.*?)\n```", PAGE, re.S)
+    assert f"Example: {command}" in budget.__doc__
 
 
 def test_files_that_the_page_links_to_exist():

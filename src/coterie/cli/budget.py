@@ -98,6 +98,7 @@ def _lines(row: dict[str, Any]) -> list[str]:
     sizes = " .. ".join(dict.fromkeys(f"{scale:.4g}" for scale in noise["scale"]))
     kind = "standard deviation" if noise["mechanism"] in NORMAL else "scale"
     scaled = f"each with {noise['mechanism']} noise of {kind} {sizes} rewards"
-    lines = [f"releases of one arm: at most {row['releases']:,}, {scaled if any(noise['scale']) else 'without noise'}"]
+    count = "not counted" if row["releases"] is None else f"at most {row['releases']:,}"
+    lines = [f"releases of one arm: {count}, {scaled if any(noise['scale']) else 'without noise'}"]
     lines += [f"delta: {delta:g}"] if delta else []
     return lines + ([f"note: {row['privacy']['note']}"] if row["privacy"]["note"] else [])

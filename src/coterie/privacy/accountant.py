@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coterie.errors import UsageError
-from coterie.privacy.events import NORMAL, STREAMS, Event
+from coterie.privacy.events import NORMAL, STREAMS, UNSOUND, Event
 from coterie.privacy.gauss import epsilon_of
 from coterie.privacy.ledger import loss_per_reward
 
@@ -38,11 +38,11 @@ def accounted(ledgers: np.ndarray, mechanism: str, delta: float) -> np.ndarray:
 
 
 def booked_loss(ledger: Any, mechanism: str) -> "Loss":
-    """Of the dearest arm of one ledger record."""
-    loss, squares = (ledger[field].sum(axis=-1).max().item() for field in ("loss", "squares"))
-    if loss == inf:
+    """Of the dearest arm of one ledger record; chains add up exactly."""
+    if np.isinf(ledger["loss"]).any() or mechanism in UNSOUND:
         return WITHOUT_NOISE
-    return Loss(normal_squares=Fraction(squares)) if mechanism in NORMAL else Loss(Fraction(loss), Fraction(squares))
+    loss, squares = (max(sum(map(Fraction, arm)) for arm in ledger[field].tolist()) for field in ("loss", "squares"))
+    return Loss(normal_squares=squares) if mechanism in NORMAL else Loss(loss, squares)
 
 
 class Loss(NamedTuple):
@@ -70,13 +70,12 @@ class Loss(NamedTuple):
         >>> Loss(pure=Fraction(1, 3)).epsilon() >= 1 / 3
         True
         """
-        if inf in self:
+        if inf in self or (delta == 0.0 and self.normal_squares > 0):
             return inf
-        if not self.normal_squares and delta == 0.0:
+        if delta == 0.0:
             return rounded_up(self.pure)
-        normal = epsilon_of(root_up(Fraction(self.normal_squares)), delta) if self.normal_squares and delta > 0.0 else 0.0
-        basic = inf if self.normal_squares and delta == 0.0 else rounded_up(self.pure + Fraction(normal))
-        return min(basic, concentrated_epsilon(rounded_up(self.rho), delta)) if self.pure and delta > 0.0 else basic
+        basic = rounded_up(self.pure + Fraction(epsilon_of(root_up(Fraction(self.normal_squares)), delta)))
+        return min(basic, concentrated_epsilon(rounded_up(self.rho), delta)) if self.pure > 0 else basic
 
 
 WITHOUT_NOISE = Loss(inf, inf, inf)
@@ -84,7 +83,7 @@ WITHOUT_NOISE = Loss(inf, inf, inf)
 
 def price_of(event: Event) -> Loss:
     """What one event takes from a reward that it covers."""
-    if event.price == inf:
+    if not event.protects:
         return WITHOUT_NOISE
     price = Fraction(event.price)
     return Loss(normal_squares=price**2) if event.mechanism in NORMAL else Loss(price, price**2)
@@ -94,7 +93,7 @@ def dearest(events: Iterable[Event]) -> list[Loss]:
     """The losses of the rewards that have lost most: one, or several where two kinds of noise make them hard to compare."""
     front: list[Loss] = []
     for covers in _by_arm(events).values():
-        if any(event.price == inf for event in covers):
+        if not all(event.protects for event in covers):
             return [WITHOUT_NOISE]
         changes: dict[int, Loss] = defaultdict(Loss)
         for event in covers:
@@ -116,8 +115,10 @@ def spent(events: Iterable[Event], delta: float = 0.0) -> float:
 def share_of(epsilon: float, parts: int) -> float:
     """The largest price of which `parts` together cost no more than epsilon, to the last digit.
 
-    >>> share_of(1.0, 49) < 1 / 49
-    True
+    Ten times the floating-point number 0.1 is a little more than 1:
+
+    >>> share_of(1.0, 10)
+    0.09999999999999999
     """
     price = epsilon / parts
     return price if price == inf or parts * Fraction(price) <= Fraction(epsilon) else nextafter(price, 0.0)
@@ -154,8 +155,11 @@ def rounded_up(value: Exact) -> float:
 
 
 def root_up(value: Fraction) -> float:
-    number = sqrt(rounded_up(value))
-    return number if Fraction(number) ** 2 >= value else nextafter(number, inf)
+    """The least floating-point number whose square is not below."""
+    number = nextafter(sqrt(rounded_up(value)), 0.0)
+    while Fraction(number) ** 2 < value:
+        number = nextafter(number, inf)
+    return number
 
 
 def _covers(one: Loss, other: Loss) -> bool:

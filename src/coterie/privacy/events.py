@@ -7,6 +7,8 @@
     digits, root     one of the running sums of a stream, with Laplace or normal noise that is correlated over time; the price
                      is that of the whole stream, which covers all rewards it can ever have                proof: streams.md
 
+    kept             one draw for all releases of an arm, for study: it cancels out between them, so no finite loss is accounted
+
 What an event means never changes: a new kind of noise is a new mechanism. One that is not in this list cannot be written down,
 so no accountant ever has to guess.
 """
@@ -17,8 +19,9 @@ from typing import Any
 
 from coterie.errors import UsageError
 
-PURE = ("laplace", "shares", "kept", "digits")  # prices are epsilons, and add up
+PURE = ("laplace", "shares", "digits")  # prices are epsilons, and add up
 NORMAL = ("gauss", "triangle", "root")  # prices are mu, and add up by their squares
+UNSOUND = ("kept",)  # no price is a loss
 STREAMS = ("digits", "root")  # an arm's events are paid for all together
 
 
@@ -36,14 +39,19 @@ class Event:
     price: float  # inf: without noise
 
     def __post_init__(self) -> None:
-        if self.mechanism not in PURE + NORMAL:
-            raise UsageError(f"mechanism of an event must be one of {', '.join(PURE + NORMAL)}, got {self.mechanism!r}")
+        known = PURE + NORMAL + UNSOUND
+        if self.mechanism not in known:
+            raise UsageError(f"mechanism of an event must be one of {', '.join(known)}, got {self.mechanism!r}")
         if not self.price > 0:
             raise UsageError(f"price of an event must be a number > 0, got {self.price}")
         if not 0 <= self.sensitivity < inf:
             raise UsageError(f"sensitivity of an event must be a number >= 0, got {self.sensitivity}")
         if not 0 <= self.first <= self.last:
             raise UsageError(f"cover of an event must be first, last with 0 <= first <= last, got {self.first}, {self.last}")
+
+    @property
+    def protects(self) -> bool:
+        return self.price < inf and self.mechanism not in UNSOUND
 
 
 def events_of(out: Any, mechanism: str, agent: int = 0) -> list[Event]:

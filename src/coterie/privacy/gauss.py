@@ -9,7 +9,7 @@ Proof: gauss.md.
 """
 
 from collections.abc import Callable, Sequence
-from math import exp, inf, sqrt
+from math import exp, inf, nextafter, sqrt
 
 from scipy.special import log_ndtr, ndtr
 
@@ -39,10 +39,13 @@ def epsilon_of(mu: float, delta: float) -> float:
 
 
 def mu_of(epsilon: float, delta: float) -> float:
-    """The largest loss that is (epsilon, delta)-private, rounded down."""
+    """The largest loss that is (epsilon, delta)-private, rounded down: `epsilon_of` finds no more than epsilon for it."""
     if epsilon == inf:
         return inf
-    return _bisect(lambda mu: delta_of(mu, epsilon) > delta, 1.0)[0]
+    mu = _bisect(lambda mu: delta_of(mu, epsilon) > delta, 1.0)[0]
+    while delta_of(mu, epsilon) > delta or epsilon_of(mu, delta) > epsilon:  # last digits of delta are not quite monotone
+        mu = nextafter(mu, 0.0)
+    return mu
 
 
 def block_losses(mus: Sequence[float], arms: int, rounds: int) -> dict[str, float]:

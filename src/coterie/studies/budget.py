@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
+from coterie import contract
 from coterie.contract import Entry, Method, Setting
 from coterie.engines.forecast import Course, Forecast, forecast
 from coterie.errors import UsageError
@@ -37,10 +38,10 @@ class Price(NamedTuple):
         return inf if self.method.claim.void else self.course.loss.epsilon(self.method.claim.delta)
 
     def guarantees(self, rewards: int = 1, unit: str = "") -> list[Guarantee]:
-        method, server = self.method, self.outlook.server
-        doors = Doors(
-            method.structure, method.node.mechanism, self.outlook.agent.loss, server and server.loss, method.node.caveat
-        )
+        method, node, server = self.method, self.method.node, self.outlook.server
+        silent = method.server is None and node.speak is contract.speak and method.meetings == 0
+        structure = "alone" if silent else method.structure
+        doors = Doors(structure, node.mechanism, self.outlook.agent.loss, server and server.loss, node.caveat)
         return guarantees(method.claim, doors, rewards, unit)
 
     def noise(self) -> dict[str, Any]:
