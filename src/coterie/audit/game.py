@@ -104,13 +104,10 @@ def choose_canaries(table: Table) -> dict[Canary, np.ndarray]:
     chosen: dict[Canary, np.ndarray] = {}
     for why, rank in strength.items():
         canary, apart = max(found.items(), key=lambda item: rank(*item))
-        if rank(canary, apart) >= 0 and canary._replace(why="") not in {one._replace(why="") for one in chosen}:
-            chosen[canary._replace(why=why)] = np.sort(np.argsort(-apart, kind="stable")[:WORDS_KEPT][apart_enough(apart)])
+        if rank(canary, apart) >= 0 and canary[:3] not in {one[:3] for one in chosen}:
+            most = np.argsort(-apart, kind="stable")[:WORDS_KEPT]
+            chosen[canary._replace(why=why)] = np.sort(most[apart[most] > 0])
     return chosen
-
-
-def apart_enough(apart: np.ndarray) -> np.ndarray:
-    return -np.sort(-apart)[:WORDS_KEPT] > 0
 
 
 def separations(table: Table, canary: Canary) -> np.ndarray:
@@ -119,7 +116,9 @@ def separations(table: Table, canary: Canary) -> np.ndarray:
     both = np.concatenate([zero.words, one.words])
     apart = np.zeros(len(table.places))
     for j in np.flatnonzero((both != both[0]).any(axis=0)).tolist():
-        apart[j] = max(gap(zero.number(j), one.number(j)), distance(grain(zero, j), grain(one, j)))
+        apart[j] = gap(zero.number(j), one.number(j))
+        if not is_act(table.places[j]):
+            apart[j] = max(apart[j], distance(grain(zero, j), grain(one, j)))
     return apart
 
 
