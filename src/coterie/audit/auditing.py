@@ -141,7 +141,7 @@ def document(found: Audit) -> dict[str, Any]:
         "violation": found.violated,
         "failed": found.failed,
         "verdict": found.verdict,
-        "replay": found.replay and {"rewards": found.replay.rewards, "price": found.replay.price, "findings": list(found.replay.findings)},
+        "replay": found.replay and {**found.replay._asdict(), "findings": list(found.replay.findings)},
         "games": [_game(game) for game in sorted(found.games, key=lambda game: -game.epsilon)],
         "trials": found.trials,
         "seed": found.seed,

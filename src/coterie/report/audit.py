@@ -49,7 +49,8 @@ def render(facts: Mapping[str, Any]) -> str:
 
 
 def title(facts: Mapping[str, Any]) -> str:
-    return " ".join([facts["algorithm"], *(f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in facts["parameters"].items())])
+    values = {name: f"{value:g}" if isinstance(value, float) else value for name, value in facts["parameters"].items()}
+    return " ".join([facts["algorithm"], *(f"{name}={value}" for name, value in values.items())])
 
 
 def verdict_words(facts: Mapping[str, Any]) -> str:
