@@ -1,38 +1,54 @@
 """`coterie audit`: what it prints, what it leaves, and its exit codes."""
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+
+from coterie.cli.main import main
 
 LEAKS = Path(__file__).parents[1] / "audit/leaks.py"
 
 
-def coterie(*arguments, cwd):
-    command = [sys.executable, "-c", "from coterie.cli.main import main; main()", "audit", *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, env=os.environ | {"COLUMNS": "160"})
+class Done(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
 
 
-def test_a_proven_violation_is_exit_code_1_and_leaves_a_page(tmp_path):
-    done = coterie("fed-ucb", "--mode", "paper", "--epsilon", "1", "--trials", 600, "--out", "here", cwd=tmp_path)
+@pytest.fixture
+def coterie(monkeypatch, capsys, tmp_path):
+    """The command, in this process: engines are loaded once."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["coterie", "audit", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        return Done(stopped.value.code, *capsys.readouterr())
+
+    return run
+
+
+def test_a_proven_violation_is_exit_code_1_and_leaves_a_page(coterie, tmp_path):
+    done = coterie("fed-ucb", "--mode", "paper", "--epsilon", "1", "--trials", 600, "--out", "here")
     assert done.returncode == 1 and "violation proven: epsilon is at least" in done.stdout
     assert "coterie audit fed-ucb --mode paper --epsilon 1 --view public --trials 600 --seed 0" in done.stdout
     assert {path.name for path in (tmp_path / "here").iterdir()} == {"audit.html", "audit.json"}
 
 
-def test_json_is_the_audit_and_nothing_else_and_a_pass_is_exit_code_0(tmp_path):
-    done = coterie("cdp-mab", "--epsilon", "1", "--trials", 600, "--json", cwd=tmp_path)
+def test_json_is_the_audit_and_nothing_else_and_a_pass_is_exit_code_0(coterie, tmp_path):
+    done = coterie("cdp-mab", "--epsilon", "1", "--trials", 600, "--json")
     facts = json.loads(done.stdout)
     assert done.returncode == 0 and done.stderr == "" and facts["violation"] is False
     assert facts["proven"]["epsilon"] < facts["limit"] == 1 and list(tmp_path.iterdir()) == []
 
 
-def test_a_file_of_ones_own_is_audited_with_no_further_edit(tmp_path):
+def test_a_file_of_ones_own_is_audited_with_no_further_edit(coterie, tmp_path):
     (tmp_path / "mine.py").write_text(LEAKS.read_text())
-    done = coterie("mine.py", "--set", "leak=timing", "--trials", 600, "--json", cwd=tmp_path)
+    done = coterie("mine.py", "--set", "leak=timing", "--trials", 600, "--json")
     assert done.returncode == 1, done.stderr
     assert "number of offers" in json.loads(done.stdout)["replay"]["findings"][0]
 
@@ -52,11 +68,11 @@ BAD = {
 
 
 @pytest.mark.parametrize("arguments", BAD, ids=" ".join)
-def test_bad_input_is_one_line_and_exit_code_2(arguments, tmp_path):
-    done = coterie(*arguments, cwd=tmp_path)
+def test_bad_input_is_one_line_and_exit_code_2(coterie, arguments, tmp_path):
+    done = coterie(*arguments)
     assert done.returncode == 2 and BAD[arguments] in done.stderr
     assert len(done.stderr.splitlines()) == 1 and done.stdout == "" and list(tmp_path.iterdir()) == []
 
 
-def test_help_shows_an_example(tmp_path):
-    assert "Example: coterie audit" in coterie("--help", cwd=tmp_path).stdout
+def test_help_shows_an_example(coterie):
+    assert "Example: coterie audit" in coterie("--help").stdout

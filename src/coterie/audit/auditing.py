@@ -117,7 +117,7 @@ def audit(
 
 
 def _counter(stage: Stage, seed: int, trials: int, progress: Progress) -> Callable[[int], None]:
-    pilot = 2 * PILOT * len(set(candidates(stage, seed)))
+    pilot = 2 * PILOT * len(candidates(stage, seed))
     total, done = pilot + 2 * CANARIES * trials, 0
 
     def count(played: int) -> None:

@@ -75,7 +75,15 @@ class Table:
 # --- which rewards hurt -------------------------------------------------------------------------------
 
 
-def candidates(stage: Stage, seed: int) -> Iterator[Canary]:
+def candidates(stage: Stage, seed: int) -> list[Canary]:
+    """Rewards that may hurt, each once."""
+    found: dict[tuple, Canary] = {}
+    for canary in likely(stage, seed):
+        found.setdefault(canary[:3], canary)
+    return list(found.values())
+
+
+def likely(stage: Stage, seed: int) -> Iterator[Canary]:
     """The first reward of each arm, the last before each of the first releases, and the one after it."""
     run, columns = stage.play(None, 0, seed, 0, 1), stage.agent.columns
     seen = run.opens["audit_seen"][0, 0].reshape(stage.agent.turns, -1)
@@ -94,7 +102,7 @@ def candidates(stage: Stage, seed: int) -> Iterator[Canary]:
 
 def choose_canaries(table: Table) -> dict[Canary, np.ndarray]:
     """Of the first rewards, the last before a release and the pivotal ones the canary that shows most, and where it does."""
-    found = {canary: separations(table, canary) for canary in dict.fromkeys(candidates(table.stage, table.seed))}
+    found = {canary: separations(table, canary) for canary in candidates(table.stage, table.seed)}
     act = np.array([is_act(place) for place in table.places], bool)
     strength = {
         "first reward": lambda canary, apart: apart.max(initial=0) if canary.number == 1 else -1.0,
