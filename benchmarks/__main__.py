@@ -8,7 +8,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import elimination, gossip
+from benchmarks import cooperative, elimination, gossip
 from coterie.network import path
 
 
@@ -82,8 +82,36 @@ def compare_gossip(console):
         ("direct numba translation of Gossip_UCB", translated / (agents * horizon) * 1e9),
         ("a researcher's numpy loop", looped / (agents * 2000) * 1e9),
     ]
-    table = Table(title="Gossip, 10 agents on a path, 10 arms: CPU time of one agent-round")
-    for heading in ("", "nanoseconds", "of Gossip_UCB's"):
+    print_rounds(console, "Gossip, 10 agents on a path, 10 arms", rows)
+
+
+def compare_cooperative(console):
+    agents, horizon = 200, 10_000
+    coop = cooperative.case("coop-ucb", agents, horizon)
+    links, mu = coop.links, coop.quality
+    wired = (links.first[0], links.sender, links.delay)
+    translated = best_of(2, lambda: cooperative.direct(0, mu, *wired, 1000, coop.marks)) / (agents * 1000)
+    looped = best_of(2, lambda: cooperative.numpy_loop(0, mu, *wired, 200)) / (agents * 200)
+    rows = [
+        ("Coop-UCB", per_agent_round(coop)),
+        ("Coop-UCB, ten times as long", per_agent_round(cooperative.case("coop-ucb", agents, 10 * horizon))),
+        ("Private UCB as printed", per_agent_round(cooperative.case("private-ucb", agents, horizon, mode="paper"))),
+        ("Private UCB, corrected", per_agent_round(cooperative.case("private-ucb", agents, horizon, mode="corrected"))),
+        ("Private UCB, private (the default)", per_agent_round(cooperative.case("private-ucb", agents, horizon))),
+        ("Byzantine-proof", per_agent_round(cooperative.case("byzantine-ucb", agents, horizon))),
+        ("PR-UCB", per_agent_round(cooperative.case("pr-ucb", agents, horizon))),
+        ("PR-UCB, scouts", per_agent_round(cooperative.case("pr-ucb", agents, horizon, votes="scouts"))),
+        ("Coop-UCB, 2,000 agents", per_agent_round(cooperative.case("coop-ucb", 2000, 500))),
+        ("PR-UCB, 2,000 agents", per_agent_round(cooperative.case("pr-ucb", 2000, 500))),
+        ("direct numba translation of Coop-UCB", translated * 1e9),
+        ("a researcher's numpy loop", looped * 1e9),
+    ]
+    print_rounds(console, "Cooperation, 200 agents, 5 arms, messages live 2 hops", rows)
+
+
+def print_rounds(console, title, rows):
+    table = Table(title=f"{title}: CPU time of one agent-round")
+    for heading in ("", "nanoseconds", f"of {rows[0][0]}'s"):
         table.add_column(heading, justify="right" if heading else "left")
     for name, nanoseconds in rows:
         table.add_row(name, f"{nanoseconds:,.0f}", f"{nanoseconds / rows[0][1]:.2f} x")
@@ -110,7 +138,7 @@ def two_workers(console):
 def main():
     console = Console()
     np.seterr(all="raise")
-    for benchmark in (compare_elimination, a_million_agents, growth, two_workers, compare_gossip):
+    for benchmark in (compare_elimination, a_million_agents, growth, two_workers, compare_gossip, compare_cooperative):
         benchmark(console)
 
 
