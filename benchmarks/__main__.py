@@ -133,13 +133,8 @@ def compare_procurement(console):
         rows.append(("FCB, a pool in every round", per_agent_round(procurement.case("fcb", horizon, binding))))
         rows.append(("direct numba translation of NF", translated / (10 * horizon) * 1e9))
         rows.append(("a researcher's numpy loop", looped))
-        about = f"constraint {'binding' if binding else 'slack'}"
-        table = Table(title=f"Procurement, 10 agents, 30 producers, {about}: CPU time of one agent-round")
-        for heading in ("", "nanoseconds", "of NF's"):
-            table.add_column(heading, justify="right" if heading else "left")
-        for name, nanoseconds in rows:
-            table.add_row(name, f"{nanoseconds:,.0f}", f"{nanoseconds / rows[0][1]:.2f} x")
-        console.print(table)
+        title = f"Procurement, 10 agents, 30 producers, constraint {'binding' if binding else 'slack'}"
+        print_rounds(console, title, rows)
 
 
 def two_workers(console):

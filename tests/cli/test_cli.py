@@ -150,7 +150,7 @@ def test_an_unknown_study_or_command_is_bad_input(tmp_path):
 
 def test_help_of_every_command_shows_an_example(tmp_path):
     assert "coterie run hospitals" in coterie("--help", cwd=tmp_path).stdout
-    for command in ("run", "studies"):
+    for command in ("run", "studies", "audit"):
         assert f"Example: coterie {command}" in coterie(command, "--help", cwd=tmp_path).stdout
 
 

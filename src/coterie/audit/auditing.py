@@ -15,7 +15,7 @@ import numpy as np
 from coterie.audit.game import PILOT, Game, Table, candidates, choose_canaries, play
 from coterie.audit.replay import Replay, replay
 from coterie.audit.stage import Stage, set_stage
-from coterie.audit.views import default_view, visible
+from coterie.audit.views import covered, default_view, visible
 from coterie.errors import UsageError
 from coterie.privacy.statement import statement
 from coterie.studies.spec import finite_or_null, rewritten
@@ -67,6 +67,8 @@ class Audit(NamedTuple):
 
     @property
     def verdict(self) -> str:
+        if self.violated and not self.covered:
+            return f"for someone the claim leaves out, epsilon is at least {self.proven:.3f}, not {self.limit:g}"
         if self.violated:
             return f"violation proven: epsilon is at least {self.proven:.3f}, not {self.limit:g}"
         if self.failed and self.replay:
@@ -80,7 +82,8 @@ class Audit(NamedTuple):
         """Runs the same trials again."""
         words = ["coterie", "audit", self.algorithm]
         for name, value in self.options.items():
-            words += [f"--{name}", str(value)] if name in ("mode", "epsilon") else ["--set", f"{name}={value}"]
+            text = f"{value:.15g}" if isinstance(value, float) else str(value)
+            words += [f"--{name}", text] if name in ("mode", "epsilon") else ["--set", f"{name}={text}"]
         return shlex.join([*words, "--view", self.view, "--trials", str(self.trials), "--seed", str(self.seed)])
 
 
@@ -100,22 +103,21 @@ def audit(
         raise UsageError(f"--seed must be a whole number >= 0, got {seed}")
     stage = set_stage(algorithm, options or {})
     method = stage.case.method
-    view, widest = view or default_view(method), default_view(method)
+    view = view or default_view(method)
     parts = visible(stage, view)
     progress(0, 1, "replay")
-    blind = bool(method.node.caveat) and view != "public"
-    replayed = None if blind else replay(stage.case, seed)
+    excused = bool(method.node.caveat) and view != "public"  # choices rest on raw rewards, and nobody sees them
+    replayed = None if excused else replay(stage.case, seed)
     table = Table(stage, parts, seed, _counter(stage, seed, trials, progress))
     canaries = choose_canaries(table)
     error = (1 - CONFIDENCE) / max(len(canaries), 1)
     games = [play(table, canary, keep, trials, method.claim.delta, error) for canary, keep in canaries.items()]
-    covered = view in ("public", widest) if widest == "public" else view != "public"
     said = statement(method.claim, table.booked, method.node.caveat)
-    return Audit(algorithm, dict(options or {}), view, covered, said, replayed, games, trials, seed)
+    return Audit(algorithm, dict(options or {}), view, covered(method, view), said, replayed, games, trials, seed)
 
 
 def _counter(stage: Stage, seed: int, trials: int, progress: Progress) -> Callable[[int], None]:
-    pilot = 2 * PILOT * len(set(candidates(stage, seed)))
+    pilot = 2 * PILOT * len(candidates(stage, seed))
     total, done = pilot + 2 * CANARIES * trials, 0
 
     def count(played: int) -> None:
@@ -139,7 +141,7 @@ def document(found: Audit) -> dict[str, Any]:
         "violation": found.violated,
         "failed": found.failed,
         "verdict": found.verdict,
-        "replay": found.replay and {"rewards": found.replay.rewards, "findings": list(found.replay.findings)},
+        "replay": found.replay and {**found.replay._asdict(), "findings": list(found.replay.findings)},
         "games": [_game(game) for game in sorted(found.games, key=lambda game: -game.epsilon)],
         "trials": found.trials,
         "seed": found.seed,

@@ -75,7 +75,15 @@ class Table:
 # --- which rewards hurt -------------------------------------------------------------------------------
 
 
-def candidates(stage: Stage, seed: int) -> Iterator[Canary]:
+def candidates(stage: Stage, seed: int) -> list[Canary]:
+    """Rewards that may hurt, each once."""
+    found: dict[tuple, Canary] = {}
+    for canary in likely(stage, seed):
+        found.setdefault(canary[:3], canary)
+    return list(found.values())
+
+
+def likely(stage: Stage, seed: int) -> Iterator[Canary]:
     """The first reward of each arm, the last before each of the first releases, and the one after it."""
     run, columns = stage.play(None, 0, seed, 0, 1), stage.agent.columns
     seen = run.opens["audit_seen"][0, 0].reshape(stage.agent.turns, -1)
@@ -94,7 +102,7 @@ def candidates(stage: Stage, seed: int) -> Iterator[Canary]:
 
 def choose_canaries(table: Table) -> dict[Canary, np.ndarray]:
     """Of the first rewards, the last before a release and the pivotal ones the canary that shows most, and where it does."""
-    found = {canary: separations(table, canary) for canary in dict.fromkeys(candidates(table.stage, table.seed))}
+    found = {canary: separations(table, canary) for canary in candidates(table.stage, table.seed)}
     act = np.array([is_act(place) for place in table.places], bool)
     strength = {
         "first reward": lambda canary, apart: apart.max(initial=0) if canary.number == 1 else -1.0,
@@ -104,13 +112,10 @@ def choose_canaries(table: Table) -> dict[Canary, np.ndarray]:
     chosen: dict[Canary, np.ndarray] = {}
     for why, rank in strength.items():
         canary, apart = max(found.items(), key=lambda item: rank(*item))
-        if rank(canary, apart) >= 0 and canary._replace(why="") not in {one._replace(why="") for one in chosen}:
-            chosen[canary._replace(why=why)] = np.sort(np.argsort(-apart, kind="stable")[:WORDS_KEPT][apart_enough(apart)])
+        if rank(canary, apart) >= 0 and canary[:3] not in {one[:3] for one in chosen}:
+            most = np.argsort(-apart, kind="stable")[:WORDS_KEPT]
+            chosen[canary._replace(why=why)] = np.sort(most[apart[most] > 0])
     return chosen
-
-
-def apart_enough(apart: np.ndarray) -> np.ndarray:
-    return -np.sort(-apart)[:WORDS_KEPT] > 0
 
 
 def separations(table: Table, canary: Canary) -> np.ndarray:
@@ -119,7 +124,9 @@ def separations(table: Table, canary: Canary) -> np.ndarray:
     both = np.concatenate([zero.words, one.words])
     apart = np.zeros(len(table.places))
     for j in np.flatnonzero((both != both[0]).any(axis=0)).tolist():
-        apart[j] = max(gap(zero.number(j), one.number(j)), distance(grain(zero, j), grain(one, j)))
+        apart[j] = gap(zero.number(j), one.number(j))
+        if not is_act(table.places[j]):
+            apart[j] = max(apart[j], distance(grain(zero, j), grain(one, j)))
     return apart
 
 

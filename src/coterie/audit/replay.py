@@ -224,6 +224,7 @@ class Replay(NamedTuple):
     """What became of the rewards that were changed."""
 
     rewards: int
+    price: float  # what the dearest of them was charged; inf: a number left without noise
     findings: tuple[str, ...]
 
 
@@ -236,4 +237,5 @@ def replay(case: Case, seed: int) -> Replay:
         taped = live(lambda make: rehearse_star(*about, seed=seed, delay=case.delay, make=make))
     served = case.method.claim.booked_by == "server"
     results = list(compare_server(*taped) if served else compare_agent(taped[0]))
-    return Replay(len(results), tuple(dict.fromkeys(finding for wrong, _ in results for finding in wrong)))
+    findings = dict.fromkeys(finding for wrong, _ in results for finding in wrong)
+    return Replay(len(results), max(cost for _, cost in results), tuple(findings))

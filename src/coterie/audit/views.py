@@ -51,6 +51,16 @@ def default_view(method: Method) -> str:
     return "messages" if method.node.caveat else "public"
 
 
+def covered(method: Method, view: str) -> bool:
+    """Whether the claim is about someone who sees this: not about choices under a caveat, nor about a trusted server."""
+    return not (view == "public" and method.node.caveat) and not (view == "server" and trusts(method))
+
+
+def trusts(method: Method) -> bool:
+    """Whether agents send raw reports to a server that adds the noise."""
+    return method.server is not None and method.server.collect is not None
+
+
 def check_view(view: str, stage: Stage) -> None:
     structure = stage.case.method.structure
     missing = {"server"} if stage.server is None or structure == "alone" else set()
@@ -95,8 +105,7 @@ def visible(stage: Stage, view: str) -> list[Part]:
     """What a view sees of each node."""
     check_view(view, stage)
     method = stage.case.method
-    trusted = method.server is not None and method.server.collect is not None
-    reports = () if trusted and view != "server" else ("message",)
+    reports = () if trusts(method) and view != "server" else ("message",)
     told = {"public": (*CHOICES, *reports, "card"), "messages": (*reports, "card"), "neighbour": (*reports, "card")}
     channels, agents, server = told.get(view, reports), list(range(AGENTS)), view != "server"
     if view == "neighbour":

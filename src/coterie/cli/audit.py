@@ -71,8 +71,9 @@ def _print(facts: dict[str, Any], out: Path | None) -> None:
     from coterie.report.audit import lines, verdict_words
 
     output = Console()
-    output.print(f"[bold {'red' if facts['failed'] else 'green'}]{verdict_words(facts)}[/]", highlight=False)
+    colour = "red" if facts["failed"] else "green"
+    output.print(f"[bold {colour}]{verdict_words(facts)}[/]", highlight=False, soft_wrap=True)
     for name, text in lines(facts):
-        output.print(f"[dim]{name:<10}[/dim] {text}", highlight=False, soft_wrap=True, markup=True)
+        output.print(f"{name:<10} {text}", highlight=False, soft_wrap=True, markup=False)
     if out is not None:
         output.print(f"page: {out / 'audit.html'}", soft_wrap=True, highlight=False)

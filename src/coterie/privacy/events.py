@@ -1,7 +1,6 @@
 """What happened: one number left a secret through the door. An event says whose, what it covers, and what was paid for it.
 
     laplace, shares  discrete Laplace noise; the price is an epsilon                                       proof: laplace.md
-    kept             the same draw for all releases of an arm, scaled to each: prices are told, and guarantee nothing
     gauss            normal noise; the price is mu, the sensitivity in standard deviations of the noise    proof: gauss.md
     triangle         normal noise for a pair of numbers, which is one event; the price is mu            proof: triangle.py
     digits, root     one of the running sums of a stream, with Laplace or normal noise that is correlated over time; the price

@@ -49,7 +49,8 @@ def render(facts: Mapping[str, Any]) -> str:
 
 
 def title(facts: Mapping[str, Any]) -> str:
-    return " ".join([facts["algorithm"], *(f"{name}={value}" for name, value in facts["parameters"].items())])
+    values = {name: f"{value:g}" if isinstance(value, float) else value for name, value in facts["parameters"].items()}
+    return " ".join([facts["algorithm"], *(f"{name}={value}" for name, value in values.items())])
 
 
 def verdict_words(facts: Mapping[str, Any]) -> str:
@@ -80,7 +81,8 @@ def replayed(replay: Mapping[str, Any] | None) -> str:
         return "not played: the claim leaves choices out, which rest on raw rewards"
     if replay["findings"]:
         return "; ".join(replay["findings"])
-    return f"{replay['rewards']} changed rewards show only where they were paid for"
+    price = "without any noise" if replay["price"] is None else f"at a price of {replay['price']:g} or less"
+    return f"{replay['rewards']} changed rewards show only where that was booked, {price}"
 
 
 def said(game: Mapping[str, Any]) -> str:

@@ -1,0 +1,78 @@
+"""`coterie audit`: what it prints, what it leaves, and its exit codes."""
+
+import json
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from coterie.cli.main import main
+
+LEAKS = Path(__file__).parents[1] / "audit/leaks.py"
+
+
+class Done(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def coterie(monkeypatch, capsys, tmp_path):
+    """The command, in this process: engines are loaded once."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["coterie", "audit", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        return Done(stopped.value.code, *capsys.readouterr())
+
+    return run
+
+
+def test_a_proven_violation_is_exit_code_1_and_leaves_a_page(coterie, tmp_path):
+    done = coterie("fed-ucb", "--mode", "paper", "--epsilon", "1", "--trials", 600, "--out", "here")
+    assert done.returncode == 1 and "violation proven: epsilon is at least" in done.stdout
+    assert "coterie audit fed-ucb --mode paper --epsilon 1 --view public --trials 600 --seed 0" in done.stdout
+    assert {path.name for path in (tmp_path / "here").iterdir()} == {"audit.html", "audit.json"}
+
+
+def test_json_is_the_audit_and_nothing_else_and_a_pass_is_exit_code_0(coterie, tmp_path):
+    done = coterie("cdp-mab", "--epsilon", "1", "--trials", 600, "--json")
+    facts = json.loads(done.stdout)
+    assert done.returncode == 0 and done.stderr == "" and facts["violation"] is False
+    assert facts["proven"]["epsilon"] < facts["limit"] == 1 and list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_ones_own_is_audited_with_no_further_edit(coterie, tmp_path):
+    (tmp_path / "mine.py").write_text(LEAKS.read_text())
+    done = coterie("mine.py", "--set", "leak=timing", "--trials", 600, "--json")
+    assert done.returncode == 1, done.stderr
+    assert "number of offers" in json.loads(done.stdout)["replay"]["findings"][0]
+
+
+BAD = {
+    ("fed-uc",): "did you mean 'fed-ucb'?",
+    ("nothing.py",): "got 'nothing.py'",
+    ("fed-ucb", "--epsilon", "0"): "epsilon of fed-ucb must be a number > 0",
+    ("fed-ucb", "--mode", "loud"): "mode of fed-ucb must be",
+    ("fed-ucb", "--view", "moon"): "--view must be one of public, messages, neighbour here, got 'moon'",
+    ("fed-ucb", "--trials", "3"): "--trials must be a whole number >= 300, got 3",
+    ("fed-ucb", "--quick", "--trials", "600"): "--trials must be left out with --quick",
+    ("fed-ucb", "--seed", "-1"): "--seed must be a whole number >= 0, got -1",
+    ("fed-ucb", "--set", "tree"): "--set must be KEY=VALUE",
+    ("fed-ucb", "--set", "mechanisn=tree"): "did you mean",
+}
+
+
+@pytest.mark.parametrize("arguments", BAD, ids=" ".join)
+def test_bad_input_is_one_line_and_exit_code_2(coterie, arguments, tmp_path):
+    done = coterie(*arguments)
+    assert done.returncode == 2 and BAD[arguments] in done.stderr
+    assert len(done.stderr.splitlines()) == 1 and done.stdout == "" and list(tmp_path.iterdir()) == []
+
+
+def test_help_shows_an_example(coterie):
+    assert "Example: coterie audit" in coterie("--help").stdout
