@@ -3,6 +3,9 @@
 It is an ordinary study with one row. So an audit takes the options, networks and structures that `coterie run` takes, with the
 same checks, and an algorithm needs nothing of its own to be audited. Agent 0, at the end of the row, is the one whose reward is
 changed.
+
+Algorithms of procurement buy from two producers that always pay, so that orders stay the same: their claims are about a fixed
+stream of orders, and not about what a changed unit does to later ones. They explore for two rounds and exchange from round 4 on.
 """
 
 from collections.abc import Mapping
@@ -10,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from coterie import algorithms
 from coterie.audit.recorder import Recorded, record_agent, record_server
 from coterie.engines.simulate import Run
 from coterie.errors import UsageError
@@ -21,6 +25,11 @@ ROUNDS = 24  # among peers, one plan each
 EPOCHS = 4  # around a server, of which a stage must have room for EPOCHS_AT_LEAST
 EPOCHS_AT_LEAST = 2
 ROUNDS_AT_LEAST, ROUNDS_AT_MOST = 1_000, 1_000_000  # around a server
+PRODUCERS = {
+    "kind": "procurement", "alpha": 0.1, "rho": 1, "quality": [0.5] * ARMS,
+    "cost": [[0.0] * ARMS] * AGENTS, "capacity": [[1] * ARMS] * AGENTS,
+}  # fmt: skip
+EARLY = {"window": [4, 16], "exploration": 2}
 
 
 class Canary(NamedTuple):
@@ -71,13 +80,16 @@ def set_stage(algorithm: str, options: Mapping[str, Any]) -> Stage:
 
 
 def small_case(algorithm: str, options: Mapping[str, Any], horizon: int) -> Case:
-    study = {
-        "horizon": horizon,
-        "problem": {"means": [0.5] * ARMS, "agents": AGENTS},
-        "network": {"graph": "path"},
-        "algorithm": [{"name": algorithm, **options}],
-    }
     try:
+        entry = algorithms.find(algorithm)
+        given = {name: value for name, value in EARLY.items() if name in entry.options.model_fields}
+        buys = entry.problem == "procurement"
+        study = {
+            "horizon": horizon,
+            "problem": PRODUCERS if buys else {"means": [0.5] * ARMS, "agents": AGENTS},
+            "network": {"graph": "path"},
+            "algorithm": [{"name": algorithm, **(given if buys else {}), **options}],
+        }
         specification = load_study(study).specification
         return make_case(specification, specification.rows[0], 0)
     except UsageError as error:
