@@ -155,8 +155,8 @@ def flip(ticket):
 
 
 def chosen(found):
-    """Of every arm the first reward, one from the middle, and the last."""
-    for arm in range(ARMS):
+    """Of every arm that was pulled the first reward, one from the middle, and the last."""
+    for arm in sorted({about[0] for about in found.values()}):
         tickets = [ticket for ticket, about in found.items() if about[0] == arm]
         yield from sorted({tickets[0], tickets[len(tickets) // 2], tickets[-1]})
 
