@@ -71,6 +71,13 @@ def test_a_true_epsilon_finds_the_noise_it_needs(row):
     assert row("cdp-mab", "--true-epsilon", 2)["parameters"]["epsilon"] == 2
 
 
+def test_a_true_epsilon_is_found_where_the_loss_is_not_in_proportion_and_not_all_may_be_stated(row):
+    """As printed, what is stated spaces the releases, and must be at most 1."""
+    found = row("private-ucb", "--mode", "corrected", "--horizon", 100, "--true-epsilon", 3)
+    assert found["parameters"]["epsilon"] < 1
+    assert 2 < parties(found)["everyone together"] <= 3
+
+
 def test_who_says_nothing_tells_a_neighbour_nothing(row):
     found = row("gossip-ucb", "--horizon", 5000, "--set", "isolated=true")
     assert parties(found) == {"a neighbour": 0, "everyone together": None}

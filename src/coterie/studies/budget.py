@@ -107,8 +107,13 @@ def price_of_truth(entry: Entry, parameters: dict[str, Any], setting: Setting, t
     if "epsilon" not in entry.options.model_fields:
         raise UsageError(f"--true-epsilon must be left out: {entry.name} has no epsilon to choose")
     low, high, stated, best = 0.0, inf, true_epsilon, None
+    refused = UsageError(f"--true-epsilon must be larger for {entry.name}, got {true_epsilon}")
     for _ in range(STEPS):
-        price = price_algorithm(entry, {**parameters, "epsilon": stated}, setting)
+        try:
+            price = price_algorithm(entry, {**parameters, "epsilon": stated}, setting)
+        except UsageError as error:  # more than may be stated
+            refused, high, stated = error, stated, (low + stated) / 2
+            continue
         if price.epsilon == inf:
             why = price.method.claim.void or "a number leaves an agent without noise"
             raise UsageError(f"--true-epsilon cannot be had from {entry.name} here: {why}")
@@ -122,5 +127,5 @@ def price_of_truth(entry: Entry, parameters: dict[str, Any], setting: Setting, t
         if not low < stated < high:
             stated = (low + high) / 2 if high < inf else 2 * low
     if best is None:
-        raise UsageError(f"--true-epsilon must be larger for {entry.name}, got {true_epsilon}")
+        raise refused
     return best
