@@ -209,6 +209,8 @@ def source_table(study: Mapping[str, Any], rows: Sequence[Row]) -> list[dict[str
     pooled = next((row for row in rows if row["algorithm"] == "fcb"), None)
     if printed is None or pooled is None or any(pooled[key] != value for key, value in SOURCE_SETTING.items()):
         return []
+    if after(pooled) <= 0:  # nothing is left after an exploration of the whole run
+        return []
     lines = []
     for name, excess in printed.items():
         found = [row for row in rows if row["algorithm"] == name and not learns_from_itself(row)]
