@@ -99,7 +99,6 @@ def test_learning_is_judged_by_the_echo_control(buying_row: MakeRow, ratio: floa
 def test_nothing_is_said_about_learning_without_an_echo_of_the_same_epsilon(buying_row: MakeRow) -> None:
     rows = [noisy(buying_row, "private", against={"echo": 0.5}), noisy(buying_row, "echo", "echo", epsilon=3.0)]
     assert procurement.echo_findings(rows) == []
-    assert procurement.echo_of(rows[0], rows) is None
 
 
 def test_the_learning_table_sets_each_row_beside_its_controls(buying_row: MakeRow) -> None:
@@ -153,20 +152,6 @@ def test_lengths_of_the_exploration_are_listed_where_they_differ(buying_row: Mak
     assert procurement.exploration_text(rows) == "5 rounds"
     rows[1]["procurement"]["exploration"] = 12
     assert procurement.exploration_text(rows) == "5 and 12 rounds"
-
-
-def test_a_row_is_compared_with_learning_alone_by_the_same_rule(buying_row: MakeRow) -> None:
-    bold, careful = {"oracle": "optimistic"}, {"oracle": "safe"}
-    rows = [
-        buying_row("alone", parameters=bold, algorithm="nf-cb", communication=SILENT),
-        buying_row("alone, cautious", parameters=careful, algorithm="nf-cb", communication=SILENT),
-        buying_row("together", parameters=careful | {"epsilon": 1.0}, algorithm="p-fcb", against={"alone, cautious": 0.5}),
-        buying_row("pooled", parameters={"oracle": "other"}, algorithm="fcb", against={"alone": 0.5}),
-    ]
-    assert [procurement.alone_of(row, rows) for row in rows] == [None, None, rows[1], None]
-    assert procurement.alone_of(rows[3], rows[:1]) is rows[0]  # there is no choice
-    (finding,) = procurement.together_findings(rows)
-    assert [plain(case) for case in finding.cases] == ["“together”: 0.50 times, with 0 violated rounds per agent"]
 
 
 def test_the_echo_control_is_neither_learning_together_nor_the_price_of_privacy(buying_row: MakeRow) -> None:

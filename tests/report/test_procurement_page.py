@@ -36,3 +36,9 @@ def test_the_page_of_drawn_instances_tells_nothing_of_single_producers():
     assert "Units ordered per round" not in text
     assert "took in about each" not in text
     assert "echo control, which" not in text  # none was run
+
+
+def test_a_run_that_only_explores_has_a_page():
+    text = page_of("suppliers", "horizon=5", "replications=1")
+    assert "limit 0.7" not in text  # nothing was bought after the exploration
+    assert "Everything was run once" in text and "takes 5 rounds" in text

@@ -11,9 +11,9 @@ from xml.etree.ElementTree import Element
 
 from markupsafe import Markup
 
+from coterie.report.controls import learns_from_itself
 from coterie.report.numbers import listed, measured, number, percent
 from coterie.report.privacy import claims_privacy
-from coterie.report.procurement import learns_from_itself
 from coterie.report.regret import against, decisions_shown
 from coterie.report.rows import Finding, Row, named
 from coterie.report.svg import add, source

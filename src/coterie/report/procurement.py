@@ -2,20 +2,18 @@
 and whether anything was learned from others.
 
 A violated round can cost a hundred times what a poor order does, so no regret stands here without the number of violated
-rounds. And not every drop in regret after a message is learning from its sender: an algorithm that takes its own data for
-news grows bolder too. Rows with `learning = "echo"` do just that. A row is said to have learned from others only if it
-beats both its echo and learning alone.
+rounds. A row is said to have learned from others only if it beats both its echo and learning alone (see `controls`).
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from coterie.report.controls import BASELINE, Comparison, alone_of, compared, echo_of, learns_from_itself
 from coterie.report.numbers import listed, measured, number, percent, plural, times
 from coterie.report.privacy import claims_privacy, epsilon_text
 from coterie.report.rows import Finding, Row, all_named, named
 from coterie.report.traffic import talks
 
-BASELINE = "nf-cb"
 DELTAS = ("0.01", "0.001", "1e-05")
 SHOWN = ("violations", "regret_after_exploration")
 
@@ -37,51 +35,6 @@ def violated(row: Row) -> float:
 def with_violations(row: Row) -> str:
     """What belongs beside a regret; nothing where there is no constraint to violate."""
     return f", with {plural(violated(row), 'violated round')} per agent" if "procurement" in row else ""
-
-
-def learns_from_itself(row: Row) -> bool:
-    return row["parameters"].get("learning") == "echo"
-
-
-# --- which rows a row is measured by ------------------------------------------------------------------
-
-
-def alone_of(row: Row, rows: Sequence[Row]) -> Row | None:
-    """The row in which agents learn alone by the same rule: where there is more than one, that with the same parameters."""
-    found = [other for other in rows if other["algorithm"] == BASELINE]
-    if len(found) > 1:
-        found = [other for other in found if other["parameters"].items() <= row["parameters"].items()]
-    return found[0] if found and found[0] is not row else None
-
-
-def echo_of(row: Row, rows: Sequence[Row]) -> Row | None:
-    """The row that differs from this one in nothing but that it learns from itself."""
-    echoes = [other for other in rows if learns_from_itself(other) and other["algorithm"] == row["algorithm"]]
-    alike = [other for other in echoes if other["parameters"] == row["parameters"] | {"learning": "echo"}]
-    return alike[0] if alike and alike[0] is not row else None
-
-
-class Comparison(NamedTuple):
-    """Regret relative to another row on the same instances and with the same seeds."""
-
-    of_means: float
-    mean: float  # of the ratios of single replications
-    sem: float
-
-    @property
-    def lower(self) -> bool:
-        """Beyond chance: by two standard errors of the paired ratios."""
-        return self.mean + 2 * self.sem < 1
-
-    @property
-    def higher(self) -> bool:
-        return self.mean - 2 * self.sem > 1
-
-
-def compared(row: Row, other: Row | None, key: str = "after") -> Comparison | None:
-    """None where the other row has nothing to divide by. `key` is `after` (the exploration) or `whole` (run)."""
-    found = row["procurement"]["against"].get(other["label"]) if other else None
-    return Comparison(**found[key]) if found and found[key] else None
 
 
 # --- tables -------------------------------------------------------------------------------------------
@@ -208,6 +161,8 @@ def source_table(study: Mapping[str, Any], rows: Sequence[Row]) -> list[dict[str
     printed = SOURCE_EXCESS.get(study["problem"].get("distribution") or "")
     pooled = next((row for row in rows if row["algorithm"] == "fcb"), None)
     if printed is None or pooled is None or any(pooled[key] != value for key, value in SOURCE_SETTING.items()):
+        return []
+    if after(pooled) <= 0:  # nothing is left after an exploration of the whole run
         return []
     lines = []
     for name, excess in printed.items():

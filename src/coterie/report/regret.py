@@ -7,8 +7,9 @@ the same instances and seeds, it is that ratio whose interval decides: instances
 import math
 from collections.abc import Sequence
 
+from coterie.report.controls import compared
 from coterie.report.numbers import measured, times
-from coterie.report.procurement import compared, with_violations
+from coterie.report.procurement import with_violations
 from coterie.report.rows import Row, all_named, named
 
 

@@ -28,7 +28,7 @@ def measure(about: Procurement, found: Suppliers, case: Case, run: Run) -> Colum
     units = run.secrets["units"][:, :, : about.producers].astype(float)
     learned = run.secrets["learned_units"][:, :, : about.producers]
     explored = method.exploration * np.minimum(found.capacity, method.p.probe)
-    per_round = (units - explored) / max(1, horizon - method.exploration)
+    per_round = np.maximum(0.0, units - explored) / max(1, horizon - method.exploration)
     bought = per_round.sum(axis=2)
     slack = [oracles.slack(found.quality, cost, limit, about.alpha, about.rho)
              for cost, limit in zip(found.cost, found.capacity, strict=True)]

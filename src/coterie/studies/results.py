@@ -71,7 +71,8 @@ def make_result(study: Specification, batches: dict[Batch, Columns]) -> Result:
     for facts in summary if isinstance(study.problem, Procurement) else ():
         own = columns_of[facts["label"]]
         others = {label: columns for label, columns in columns_of.items() if columns is not own}
-        facts["procurement"]["against"] = {label: compare(own, columns) for label, columns in others.items()}
+        against = {label: compare(own, columns) for label, columns in others.items()}
+        facts["procurement"]["against"] = rewritten(against, finite_or_null)
     return Result(study, summary, pl.concat(curves), pl.concat(ends, how="diagonal"))
 
 
