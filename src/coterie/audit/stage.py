@@ -5,7 +5,7 @@ same checks, and an algorithm needs nothing of its own to be audited. Agent 0, a
 changed.
 
 Algorithms of procurement buy from two producers that always pay, so that orders stay the same: their claims are about a fixed
-stream of orders, and not about what a changed unit does to later ones. They explore for two rounds and exchange from round 4 on.
+stream of orders, and not about what a changed unit does to later ones. They explore for two rounds and exchange from round 4.
 """
 
 from collections.abc import Mapping
