@@ -6,21 +6,22 @@ import numpy as np
 import pytest
 
 from coterie.algorithms import entries
-from coterie.contract import Setting
+from coterie.contract import Setting, Terms
 from coterie.engines import forecast as module
 from coterie.engines.forecast import forecast
 from coterie.engines.rehearsal import rehearse_mesh, rehearse_star
 from coterie.engines.simulate import Links
 from coterie.privacy.accountant import booked_loss
-from coterie.problem import bernoulli
+from coterie.problem import bernoulli, procurement
 
 AGENTS, ARMS = 3, 2
+TERMS = Terms(np.full((3, 2), 0.1), np.full((3, 2), 5), alpha=0.4, rho=1.0)
 CASES = [(name, example) for name, entry in entries().items() for example in entry.examples]
 
 
 def made(name, example, horizon):
     entry = entries()[name]
-    return entry.build(entry.options(**example), Setting(AGENTS, ARMS, horizon, gap=0.3, components=(2, 1)))
+    return entry.build(entry.options(**example), Setting(AGENTS, ARMS, horizon, gap=0.3, components=(2, 1), terms=TERMS))
 
 
 def loss(name, example, horizon):
@@ -32,11 +33,12 @@ def loss(name, example, horizon):
 def test_no_run_costs_more_than_its_forecast(name, example):
     """A short rehearsal; the epsilon of every ledger in it is compared."""
     horizon = 100 if made(name, example, 100).server is None else 1500
-    method, worlds = made(name, example, horizon), bernoulli.world(np.array([[0.9, 0.2]]))
+    method, means, buys = made(name, example, horizon), np.array([[0.9, 0.2]]), entries()[name].problem == "procurement"
+    problem, worlds = (procurement, procurement.world(means[0], *TERMS)) if buys else (bernoulli, bernoulli.world(means))
     ahead, delta = forecast(method, horizon), method.claim.delta
     if method.server is None:
         nobody = Links(np.zeros(AGENTS + 1, int), np.zeros(0, int), np.zeros(0, int), np.zeros((0, 2), int))
-        done = rehearse_mesh(method, bernoulli, worlds, AGENTS, horizon, nobody, seed=1)
+        done = rehearse_mesh(method, problem, worlds, AGENTS, horizon, nobody, seed=1)
     else:
         done = rehearse_star(method, bernoulli, worlds, AGENTS, horizon, seed=1)
     for course, nodes in ((ahead.agent, done.agents), (ahead.server, done.servers)):

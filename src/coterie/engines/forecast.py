@@ -91,13 +91,16 @@ def _among_peers(method: Method, horizon: int) -> Recorded:
 
 
 def _looks_again(method: Method, horizon: int) -> list[Event]:
-    """Releases about arms that were not pulled: the same rewards, then, as often as there are rounds. All arms are in play."""
-    agent, found = _node(method.node, method.p, method.known), list[Event]()
+    """Releases about arms that were not pulled and rewards that were released before. All arms are in play."""
+    agent, found, last = _node(method.node, method.p, method.known), list[Event](), dict[tuple[int, int], int]()
     for t in range(method.node.first_round, horizon + 1):
         agent.begin(t)
         before, pulled = len(agent.events), set(agent.plan.arm[: agent.plan.entries].tolist())
         _pull(agent, t)
-        found += [event for event in agent.events[before:] if event.arm not in pulled]
+        for event in agent.events[before:]:
+            if event.arm not in pulled and event.first <= last.get((event.arm, event.chain), 0):
+                found.append(event)
+            last[event.arm, event.chain] = event.last
     return found
 
 

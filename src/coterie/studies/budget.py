@@ -3,10 +3,11 @@
 from math import inf
 from typing import Any, NamedTuple
 
+import numpy as np
 from pydantic import BaseModel
 
 from coterie import contract
-from coterie.contract import Entry, Method, Setting
+from coterie.contract import Entry, Method, Setting, Terms
 from coterie.engines.forecast import Course, Forecast, forecast
 from coterie.errors import UsageError
 from coterie.privacy.events import STREAMS
@@ -86,9 +87,17 @@ def price_study(study: Specification) -> list[Price]:
     return found
 
 
+def usual_terms(setting: Setting) -> Terms:
+    """Producers that always pay: what an exchange costs depends on no other fact about them."""
+    shape = setting.agents, setting.arms
+    return Terms(np.zeros(shape), np.full(shape, 50), alpha=0.4, rho=1.0)
+
+
 def price_algorithm(entry: Entry, parameters: dict[str, Any], setting: Setting) -> Price:
     """Of an algorithm with these options."""
     options = check_options(entry, parameters)
+    if entry.problem == "procurement" and setting.terms is None:
+        setting = setting._replace(terms=usual_terms(setting))
     method = entry.build(options, setting)
     label = " ".join([entry.name, *(f"{key}={value}" for key, value in parameters.items())])
     about = setting.agents, setting.arms, setting.horizon
