@@ -5,8 +5,8 @@ of their arrival; those that arrive in one round do so in the order of their val
 of Y tells which of X to believe.
 
 Rewards with few values are kept exactly, as counts of every value in X and in Y: a sample is one increment, and the interval is
-found by walking over the values. Other rewards are rounded to the middle of one of `cells` cells; the estimate is then off by
-at most the width of one. A message has a place for every value and a 1 in one of them, so that messages add up.
+found by walking over the values. Other rewards are rounded to the middle of one of `cells` cells, and the estimate is that of
+the rounded samples. A message has a place for every value and a 1 in one of them, so that messages add up.
 
     trimmed  the paper's estimator
     clipped  for comparison: the mean of all samples, each cut to the honest range; lies bias it by their share at most

@@ -73,7 +73,7 @@ def message_record(p):
 
 def peer_record(p):
     n = capacity(p.arms)
-    return record(voted=(int64, n), rung=(int64, n), vote=(float64, n))
+    return record(origin=int64, voted=(int64, n), rung=(int64, n), vote=(float64, n))
 
 
 # --- receiving: votes ------------------------------------------------------------------------------------
@@ -81,11 +81,11 @@ def peer_record(p):
 
 @node
 def hear(open, peer, p, t, message):
-    """Claims that no honest agent can make are dropped: unknown arms and sizes, and batches older than the run."""
+    """Claims that no honest agent can make are dropped: unknown arms and sizes, batches older than the run, others' scouts."""
     k, e = message.arm, message.rung
     if k < 0 or k >= p.arms or e < 0 or e >= p.rungs:
         return
-    if open.sizes[e] > t:
+    if open.sizes[e] > t or (p.scouts and k != peer.origin % p.arms):
         return
     vote = message.total / (UNIT * float(open.sizes[e]))
     if peer.voted[k] == 1:
@@ -247,9 +247,9 @@ def speak(open, p, t, message):
 
 @node
 def lie(open, p, t, tale, die, message):
-    """A vote on every arm in turn, claiming the largest batch size up to t / 2."""
+    """A vote on every arm in turn, or on the own scout arm, claiming the largest batch size up to t / 2."""
     if tale.arm >= 0:
-        message.arm, message.rung = t % p.arms, 0
+        message.arm, message.rung = open.scout if p.scouts else t % p.arms, 0
         while message.rung + 1 < p.rungs and 2 * open.sizes[message.rung + 1] <= t:
             message.rung += 1
     message.total = int(tale.value[message.arm] * UNIT) * open.sizes[message.rung]

@@ -64,11 +64,11 @@ def out_of(t, start, i, key, weather):
 
 
 @node
-def corrupt(open, p, t, horizon, weather, i, tale, key, message, words):
-    """The words that agent i says in place of `words`: a liar's, a contaminated message's, or its own."""
+def corrupt(open, p, t, now, horizon, weather, i, tale, key, message, words):
+    """The words that agent i says in place of `words`: a liar's, a contaminated message's, or its own. `now` is the round."""
     die = stream(key, i, LIE, t)
     told = -1
-    if weather.liar[i] == 1 and invent(tale, p, t, horizon, weather.attack, weather.truth, die):
+    if weather.liar[i] == 1 and invent(tale, p, t, now, horizon, weather.attack, weather.truth, die):
         told = lie(open, p, t, tale, fold(die, 0), message)
     elif words > 0 and uniform(side(die, 0), 0) < weather.contamination:
         contaminate(tale, p, weather.contaminant)
@@ -77,11 +77,11 @@ def corrupt(open, p, t, horizon, weather, i, tale, key, message, words):
 
 
 @node
-def disguise(open, p, t, horizon, weather, i, tale, key, card, words):
+def disguise(open, p, t, now, horizon, weather, i, tale, key, card, words):
     """The same for a card."""
     die = fold(stream(key, i, LIE, t), 1)
     told = -1
-    if weather.liar[i] == 1 and invent(tale, p, t, horizon, weather.attack, weather.truth, die):
+    if weather.liar[i] == 1 and invent(tale, p, t, now, horizon, weather.attack, weather.truth, die):
         told = pose(open, p, t, tale, fold(die, 0), card)
     elif words > 0 and uniform(side(die, 0), 0) < weather.contamination:
         contaminate(tale, p, weather.contaminant)
@@ -97,9 +97,9 @@ def contaminate(tale, p, value):
 
 
 @node
-def invent(tale, p, t, horizon, attack, truth, die):
+def invent(tale, p, t, now, horizon, attack, truth, die):
     """Fill in the tale of this round. False: this liar still says the truth."""
-    if attack == HONEST or (attack == SLEEPER and 4 * t < horizon):
+    if attack == HONEST or (attack == SLEEPER and 4 * now < horizon):
         return False
     best, second, worst = ranked(truth, p.arms)
     hero = worst if attack == WORST else second
@@ -107,7 +107,7 @@ def invent(tale, p, t, horizon, attack, truth, die):
     for k in range(p.arms):
         tale.value[k] = 1.0 if k == hero else 0.0
     if attack == INSIDE:
-        reach = sqrt(0.5 * log(t + 1.0) * p.arms / t)
+        reach = sqrt(0.5 * log(now + 2.0) * p.arms / (now + 1.0))
         for k in range(p.arms):
             tale.value[k] = truth[k]
         tale.value[hero], tale.value[best] = min(1.0, truth[hero] + reach), max(0.0, truth[best] - reach)

@@ -27,16 +27,16 @@ def run(p, seed, first, start, horizon, settled, marks, worlds, links, weather, 
     own_world = 1 if worlds.shape[0] > 1 else 0
     for r in range(m.totals.shape[0]):
         live(p, fold(seed, first + r), start, horizon, settled, marks, worlds, own_world, links.first, links.origin,
-             links.edges, links.last_edge, links.period, links.meetings, links.hearers, links.last_hearer, weather,
-             weather.active, weather.loss, weather.one_way, weather.away, m.tales[r], m.secrets[r], m.opens[r], m.peers[r],
-             m.ledgers[r], m.wires[r], m.said[r], m.cards[r], m.met[r], m.busy[r], m.totals[r], m.early[r], m.violations[r],
-             m.finals[r], m.curves[r], m.tallies[r], m.plans[r], m.outs[r])
+             links.memory, links.known, links.edges, links.last_edge, links.period, links.meetings, links.hearers,
+             links.last_hearer, weather, weather.active, weather.loss, weather.one_way, weather.away, m.tales[r],
+             m.secrets[r], m.opens[r], m.peers[r], m.ledgers[r], m.wires[r], m.said[r], m.cards[r], m.met[r], m.busy[r],
+             m.totals[r], m.early[r], m.violations[r], m.finals[r], m.curves[r], m.tallies[r], m.plans[r], m.outs[r])
 
 
 @node
-def live(p, key, start, horizon, settled, marks, worlds, own_world, link, origin, edges, last_edge, period, meetings, hearers,
-         last_hearer, weather, active, loss, one_way, away, tale, secrets, opens, peers, ledgers, wire, said, cards, met, busy,
-         totals, early, violations, finals, curve, tally, plan, out):
+def live(p, key, start, horizon, settled, marks, worlds, own_world, link, origin, memory, known, edges, last_edge, period,
+         meetings, hearers, last_hearer, weather, active, loss, one_way, away, tale, secrets, opens, peers, ledgers, wire,
+         said, cards, met, busy, totals, early, violations, finals, curve, tally, plan, out):
     nodes, size, mark, last_word = len(totals), len(said), 0, -len(said)
     for t in range(start, horizon + 1):
         now = t * nodes % size
@@ -51,7 +51,7 @@ def live(p, key, start, horizon, settled, marks, worlds, own_world, link, origin
                     i = edges[met[meeting], end]
                     shown = greet(opens[i], p, t, cards[meeting, end])
                     if LIES:
-                        shown = disguise(opens[i], p, t, horizon, weather, i, tale, key, cards[meeting, end], shown)
+                        shown = disguise(opens[i], p, t, t, horizon, weather, i, tale, key, cards[meeting, end], shown)
                     tally.meeting_words += shown
         if SELDOM and t * nodes - last_word < size:
             bring(secrets, opens, peers, p, t, key, wire, said, now, hearers, last_hearer, loss, away)
@@ -61,11 +61,11 @@ def live(p, key, start, horizon, settled, marks, worlds, own_world, link, origin
             for one in range(link[phase, i], link[phase, i + 1] if not SELDOM and t * nodes - last_word < size else 0):
                 place = wrap(now + origin[one], size)
                 if said[place] > 0 and not (LOSES and uniform(side(stream(key, i, FAULT, t), one), 0) < loss):
-                    listen(secrets[i], opens[i], peers[one], p, t, wire[place])
+                    listen(secrets[i], opens[i], peers[memory[one]], p, t, wire[place])
             if DROPS and out_of(t, start, i, key, weather):
                 continue
             if WEIGHS:
-                weigh(opens[i], peers[link[phase, i] : link[phase, i + 1]], p, t)
+                weigh(opens[i], peers[known[i] : known[i + 1]], p, t)
             decide(secrets[i], opens[i], p, t, key, i, plan)
             carry_out(secrets[i], opens[i], ledgers[i], worlds[i * own_world], p, t, key, i, plan, out, True)
             finals[i] = plan.arm[plan.entries - 1]
@@ -85,7 +85,7 @@ def live(p, key, start, horizon, settled, marks, worlds, own_world, link, origin
             if not (DROPS and out_of(t, start, i, key, weather)):
                 said[now + i] = speak(opens[i], p, t, wire[now + i])
             if LIES:
-                said[now + i] = corrupt(opens[i], p, t, horizon, weather, i, tale, key, wire[now + i], said[now + i])
+                said[now + i] = corrupt(opens[i], p, t, t, horizon, weather, i, tale, key, wire[now + i], said[now + i])
             messages += 1 if said[now + i] > 0 else 0
             words += said[now + i]
         if messages > 0:

@@ -24,16 +24,17 @@ def run(p, seed, first, start, horizon, marks, worlds, links, weather, m):
     """Replications `first`, `first` + 1, ... as many as `m` has room for."""
     own_world = 1 if worlds.shape[0] > 1 else 0
     for r in range(m.totals.shape[0]):
-        live(p, fold(seed, first + r), start, horizon, marks, worlds, own_world, links.first, links.origin, links.period,
-             m.reach, m.mask, weather, weather.away, m.secrets[r], m.opens[r], m.peers[r], m.ledgers[r], m.wires[r], m.words[r],
-             m.said[r], m.former[r], m.changes[r], m.steps[r], m.mixed[r], m.who[r], m.sums[r], m.due[r], m.news[r],
-             m.heard[r], m.tales[r], m.totals[r], m.finals[r], m.curves[r], m.tallies[r], m.plans[r], m.outs[r])
+        live(p, fold(seed, first + r), start, horizon, marks, worlds, own_world, links.first, links.origin, links.memory,
+             links.period, m.reach, m.mask, weather, weather.away, m.secrets[r], m.opens[r], m.peers[r], m.ledgers[r],
+             m.wires[r], m.words[r], m.said[r], m.former[r], m.changes[r], m.steps[r], m.mixed[r], m.who[r], m.sums[r],
+             m.due[r], m.news[r], m.heard[r], m.tales[r], m.totals[r], m.finals[r], m.curves[r], m.tallies[r], m.plans[r],
+             m.outs[r])
 
 
 @node
-def live(p, key, start, horizon, marks, worlds, own_world, link, origin, period, reach, mask, weather, away, secrets, opens,
-         peers, ledgers, wire, words, said, former, changes, steps, mixed, who, sums, due, news, heard, tale, totals, finals,
-         curve, tally, plan, out):
+def live(p, key, start, horizon, marks, worlds, own_world, link, origin, memory, period, reach, mask, weather, away, secrets,
+         opens, peers, ledgers, wire, words, said, former, changes, steps, mixed, who, sums, due, news, heard, tale, totals,
+         finals, curve, tally, plan, out):
     ring, nodes, amounts, mark = changes.shape[0], len(totals), words.shape[1], 0
     for t in range(start, horizon + 1):
         now = t % ring
@@ -48,7 +49,7 @@ def live(p, key, start, horizon, marks, worlds, own_world, link, origin, period,
                 for one in range(link[phase, i], link[phase, i + 1]):
                     place = wrap(now * nodes + origin[one], ring * nodes)
                     if said[place] > 0 and not (LOSES and uniform(side(stream(key, i, FAULT, t), one), 0) < weather.loss):
-                        take(sums, former[one], words, place, i)
+                        take(sums, former[memory[one]], words, place, i)
             for k in range(p.arms):
                 if SINGLY or steps[ring, k, 0] > 0:
                     heard[0] = k
@@ -72,7 +73,7 @@ def live(p, key, start, horizon, marks, worlds, own_world, link, origin, period,
             if not (DROPS and out_of(t, start, i, key, weather)):
                 said[place] = speak(opens[i], p, t, wire[place])
             if LIES:
-                said[place] = corrupt(opens[i], p, t, horizon, weather, i, tale, key, wire[place], said[place])
+                said[place] = corrupt(opens[i], p, t, t, horizon, weather, i, tale, key, wire[place], said[place])
             if said[place] > 0:
                 tally.up_messages += 1
                 tally.up_words += said[place]

@@ -76,7 +76,7 @@ def _live(method, problem, worlds, team, server, start, key, horizon, delay, wea
         for j in range(reporters):
             i = order[((t - 1) * reporters + j) % len(team) if method.rotate else j]
             lost = uniform(side(stream(key, start + i, FAULT, t), 0), 0) < weather.loss
-            report = _speak(team[i], start + i, t, horizon, weather, key)
+            report = _speak(team[i], start + i, t, now - 1, horizon, weather, key)
             if report and not lost and not out_of(t, 0, start + i, key, weather):
                 server.hear(t, i, report)
         server.release()
@@ -93,9 +93,8 @@ def rehearse_mesh(
     for i, node in enumerate(nodes):
         for field, values in method.known.items():
             node.open[field] = values[i]
-        for first in wires.first:
-            for link in range(first[i], first[i + 1]):
-                node.know(link)
+        for sender in wires.senders[wires.known[i] : wires.known[i + 1]]:
+            node.know(int(sender), origin=sender)
     sent: dict[tuple[int, int], bytes | None] = {}
     for t in range(start, horizon + 1):
         phase = t // wires.period % len(wires.first)
@@ -109,7 +108,7 @@ def rehearse_mesh(
             for link in range(wires.first[phase, i], wires.first[phase, i + 1]) if here[i] else ():
                 data = sent.get((t - int(links.delay[link]), int(links.sender[link])))
                 if data and not (weather.loss > 0 and uniform(side(stream(key, i, FAULT, t), link), 0) < weather.loss):
-                    node.hear(t, link, data)
+                    node.hear(t, int(links.sender[link]), data)
             if acts[i]:
                 node.begin(t)
                 _play(node, problem, worlds[i % len(worlds)], i, t, key, shuffle)
@@ -122,24 +121,24 @@ def rehearse_mesh(
             if weather.loss == 0 or coins[1]:
                 nodes[j].meet(t, cards[m][0])
         for i, node in enumerate(nodes):
-            sent[t, i] = _speak(node, i, t, horizon, weather, key, acts[i]) if here[i] else None
+            sent[t, i] = _speak(node, i, t, t, horizon, weather, key, acts[i]) if here[i] else None
     return Rehearsal(nodes, [])
 
 
-def _speak(agent, i, t, horizon, weather, key, acts=True):
+def _speak(agent, i, t, now, horizon, weather, key, acts=True):
     """What an agent says, or, if it lies or its message is contaminated, what is said in its name."""
     said = agent.speak(t) if acts else None
-    return _falsified(agent, i, t, horizon, weather, stream(key, i, LIE, t), agent.message, agent.algorithm.lie, said)
+    return _falsified(agent, i, t, now, horizon, weather, stream(key, i, LIE, t), agent.message, agent.algorithm.lie, said)
 
 
 def _greet(agent, i, t, horizon, weather, key):
     shown, die = agent.greet(t), fold(stream(key, i, LIE, t), 1)
-    return _falsified(agent, i, t, horizon, weather, die, agent.card, agent.algorithm.pose, shown)
+    return _falsified(agent, i, t, t, horizon, weather, die, agent.card, agent.algorithm.pose, shown)
 
 
-def _falsified(agent, i, t, horizon, weather, die, record, hook, said):
+def _falsified(agent, i, t, now, horizon, weather, die, record, hook, said):
     tale, p = one(tale_record(agent.p)), agent.p
-    if weather.liar[i] == 1 and invent(tale, p, t, horizon, weather.attack, weather.truth, die):
+    if weather.liar[i] == 1 and invent(tale, p, t, now, horizon, weather.attack, weather.truth, die):
         words = hook(agent.open, p, t, tale, fold(die, 0), record)
     elif said and uniform(side(die, 0), 0) < weather.contamination:
         contaminate(tale, p, weather.contaminant)

@@ -41,6 +41,9 @@ class Wiring(NamedTuple):
 
     first: np.ndarray
     origin: np.ndarray  # where on the wire a link's message lies, from the present round's place on
+    memory: np.ndarray  # where its receiver keeps what it knows of its sender, whatever the phase
+    known: np.ndarray  # [agent]: where what it knows of others begins
+    senders: np.ndarray  # of whom it is known
     edges: np.ndarray
     last_edge: np.ndarray
     period: int
@@ -173,7 +176,25 @@ def wiring(links: Links, ring: int, agents: int) -> Wiring:
     bounds = np.searchsorted(of_sender[order], np.arange(ring * agents + 1))
     last_hearer = np.stack([bounds[delay * agents : (delay + 1) * agents + 1] for delay in range(ring)])
     hearers = np.stack([receiver[order], order], axis=1)
-    return Wiring(first, origin, links.edges, last_edge, links.period, links.meetings, hearers, last_hearer)
+    memory, known, senders = _memories(first, links.sender, agents)
+    return Wiring(
+        first, origin, memory, known, senders, links.edges, last_edge, links.period, links.meetings, hearers, last_hearer
+    )
+
+
+def _memories(first: np.ndarray, sender: np.ndarray, agents: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """One place for each receiver and sender, in the order of links; phases of a graph that changes share them."""
+    if len(first) == 1:
+        return np.arange(len(sender)), first[0], sender
+    memory, known, senders = np.zeros(len(sender), int64), [0], list[int]()
+    for i in range(agents):
+        places: dict[int, int] = {}
+        for phase in first:
+            for link in range(phase[i], phase[i + 1]):
+                memory[link] = known[-1] + places.setdefault(int(sender[link]), len(places))
+        senders += places
+        known.append(len(senders))
+    return memory, np.array(known), np.array(senders, int64)
 
 
 class MeshMemory(NamedTuple):
@@ -246,10 +267,11 @@ def simulate_mesh(
     if node.additive:
         return _simulate_pool(method, problem, worlds, agents, horizon, marks, links, weather, seed, first, R, compiled, ring)
     made = lambda shape, kind: rows(shape, kind, compiled)  # noqa: E731
+    wires = wiring(links, ring, agents)
     m = MeshMemory(
         secrets=made((R, agents), node.secret(p)),
         opens=made((R, agents), node.open(p)),
-        peers=made((R, max(1, len(links.sender))), node.peer(p)),
+        peers=made((R, max(1, len(wires.senders))), node.peer(p)),
         ledgers=made((R, agents), _ledger(node, p)),
         wires=made((R, ring * agents), node.message(p)),
         said=np.zeros((R, ring * agents), int64),
@@ -268,7 +290,8 @@ def simulate_mesh(
     )
     for field, values in method.known.items():
         m.opens[field] = values
-    wires = wiring(links, ring, agents)
+    if "origin" in (m.peers.dtype.names or ()):
+        m.peers["origin"][:, : len(wires.senders)] = wires.senders
     seldom = node.seldom and len(wires.first) == 1
     run = bind(mesh, node, problem, flags=flags(weather) | {"SELDOM": seldom}, compiled=compiled)
     worlds = worlds if compiled else worlds.view(np.recarray)
@@ -294,7 +317,7 @@ def _simulate_pool(method, problem, worlds, agents, horizon, marks, links, weath
         wires=spoken if compiled else spoken.view(np.recarray),
         words=spoken.view(int64).reshape(R, ring * agents, amounts),
         said=np.zeros((R, ring * agents), int64),
-        former=np.zeros((R, max(1, len(links.sender)) if singly else agents, p.arms, amounts), int64),
+        former=np.zeros((R, max(1, len(wires.senders)) if singly else agents, p.arms, amounts), int64),
         changes=np.zeros((R, ring, agents, amounts), int64),
         steps=np.zeros((R, ring + 1, p.arms, amounts), int64),
         mixed=np.zeros((R, ring, p.arms, amounts), int64),

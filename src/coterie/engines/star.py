@@ -98,7 +98,7 @@ def live(p, key, horizon, start, size, reporters, rotate, delay, marks, worlds, 
             i = invited[start + ((t - 1) * reporters + j) % size] if rotate else invited[start + j]
             words = speak(opens[i], p, t, report)
             if LIES:
-                words = corrupt(opens[i], p, t, horizon, weather, i, tale, key, report, words)
+                words = corrupt(opens[i], p, t, now - 1, horizon, weather, i, tale, key, report, words)
             if words > 0 and not (DROPS and out_of(t, 0, i, key, weather)) and not (LOSES and lost(t, i, key, weather)):
                 tally.up_words += weight * words
                 tally.up_messages += weight

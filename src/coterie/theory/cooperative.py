@@ -44,13 +44,12 @@ def release_counts(epsilon: float, rate: float, pulls: int) -> Releases:
     >>> release_counts(0.1, 1.1, 40).pulls.tolist()
     [7, 16, 26, 36]
     """
-    prices = _prices(rate, pulls)
-    paid = np.concatenate([[0.0], np.cumsum(prices)])
-    ready = paid[1:] - prices / epsilon  # the next release is due as soon as this reaches what was paid at the last one
-    ready = np.maximum.accumulate(ready * (1 + 1e-12))
-    found, last = [], 0
-    while (last := max(last, int(np.searchsorted(ready, paid[last]))) + 1) <= pulls:
-        found.append(last)
+    prices, found, purse = _prices(rate, pulls), list[int](), 0.0
+    for n, price in enumerate(prices.tolist(), start=1):  # as an agent does it, to the last digit
+        purse += epsilon * price
+        if purse >= price * (1.0 - 1e-12):
+            found.append(n)
+            purse = 0.0
     chosen = np.array(found, np.int64)
     return Releases(chosen, prices[chosen - 1])
 
