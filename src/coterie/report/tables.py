@@ -4,21 +4,28 @@ from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
 from typing import Any
 
+from coterie.report import releases
+from coterie.report.groups import crowded, groups
 from coterie.report.numbers import data_size, decimals_of, number, percent
 from coterie.report.privacy import Verdict, claims_privacy, epsilon_text, privacy_text, verdict
 from coterie.report.regret import decisions_shown, per_decisions
 from coterie.report.rows import Row, all_named
 from coterie.report.theory import MEASUREMENTS
 
+SHOWN_ELSEWHERE = {*MEASUREMENTS, *releases.MEASUREMENTS}
+
 
 def table(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """One entry for each row, all cells as text; numbers of a column share their decimals."""
     letters, further, decisions = protections(rows), further_columns(rows), decisions_shown(rows)
     decimals = {key: decimals_of([row[key]["sem"] for row in rows]) for key in ("regret", "regret_per_agent")}
+    group_of = {row["label"]: name for name, group in groups(rows).items() for row in group} if crowded(rows) else {}
     return [
         {
             "index": index,
             "label": row["label"],
+            "short": _apart_from(group_of.get(row["label"], ""), row["label"]),
+            "group": group_of.get(row["label"], ""),
             "regret": [_cells(row[key], places, row["replications"]) for key, places in decimals.items()],
             "per_decisions": number(per_decisions(row, decisions)),
             "best_arm": "-" if row["best_arm_rate"] is None else percent(row["best_arm_rate"]),
@@ -31,6 +38,12 @@ def table(rows: Sequence[Row]) -> list[dict[str, Any]]:
         }
         for index, row in enumerate(rows)
     ]
+
+
+def _apart_from(group: str, label: str) -> str:
+    """What a label says beside the name of its group."""
+    known = group.split()
+    return " ".join(word for word in label.split() if word not in known) or label
 
 
 def _cells(statistic: Mapping[str, float], decimals: int, replications: int) -> tuple[str, str]:
@@ -54,12 +67,12 @@ def _protection(row: Row) -> tuple[str, str]:
 
 
 def further_columns(rows: Sequence[Row]) -> list[str]:
-    """The families' own measurements: delays, violations, ...; what belongs to theory has a table of its own."""
-    return list(dict.fromkeys(key for row in rows for key in row["extra"] if key not in MEASUREMENTS))
+    """The families' own measurements: delays, violations, ...; theory and sums of releases have tables of their own."""
+    return list(dict.fromkeys(key for row in rows for key in row["extra"] if key not in SHOWN_ELSEWHERE))
 
 
 def _has_further(row: Row) -> bool:
-    return bool(row["extra"].keys() - set(MEASUREMENTS))
+    return bool(row["extra"].keys() - SHOWN_ELSEWHERE)
 
 
 def _measurement(value: float | None) -> str:
