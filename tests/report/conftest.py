@@ -27,6 +27,7 @@ def make_row(
         "label": label,
         "algorithm": label.split()[0],
         "parameters": {},
+        "faults": {},
         "agents": 4,
         "arms": 3,
         "horizon": 100,

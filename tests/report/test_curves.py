@@ -116,3 +116,8 @@ def test_the_axis_speaks_the_words_of_the_study(row: MakeRow, unit: str, title: 
 def test_curves_of_very_different_size_open_on_a_logarithmic_axis(row: MakeRow) -> None:
     assert curves.first_view([row("a", 10.0), row("b", 99.0)]) == ("linear", "linear", "total")
     assert curves.first_view([row("a", 10.0), row("b", 101.0)]) == ("linear", "log", "total")
+
+
+def test_where_agents_lie_the_page_opens_on_regret_per_honest_agent(row: MakeRow) -> None:
+    assert curves.first_view([row("a"), row("b", faults={"liars": 0.1, "attack": "random"})]).unit == "agent"
+    assert curves.first_view([row("a"), row("b", faults={"loss": 0.1})]).unit == "total"

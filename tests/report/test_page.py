@@ -253,3 +253,23 @@ def test_writing_leaves_the_rendered_text_in_the_file(summary: dict[str, Any], t
 def test_a_refusing_disk_is_named(summary: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="the report cannot be written to"):
         write(tmp_path / "missing" / "report.html", summary, MANIFEST)
+
+
+def test_a_hundred_rows_that_differ_in_their_liars_have_a_page_that_can_be_read(summary: dict[str, Any], row: MakeRow) -> None:
+    """Sentences name algorithms and not rows, few curves are drawn, and every row is in a table."""
+    settings = [{}, *({"liars": share, "attack": f"attack{number}"} for share in (0.1, 0.2, 0.3) for number in range(6))]
+    rows = []
+    for number in range(5):
+        for faults in settings:
+            words = " ".join(f"{key}={value}" for key, value in faults.items()) or "liars=0"
+            regret = 10.0 + number + 9 * len(faults)
+            rows.append(row(f"method{number} {words}", regret, faults=faults, warnings=["mind the gap"]))
+    source = render({"study": summary["study"], "rows": rows}, MANIFEST)
+    page = Page(source)
+    assert source.count('<button type="button" data-row=') == 10
+    assert "What liars do" in page.text and "Only honest agents count" in page.text
+    assert "All 95 rows" in page.text and source.count('<tr class="group">') == 10
+    findings = page.text.split("What came out")[1].split("What liars do")[0]
+    assert "liars=" not in findings and "method0" in findings
+    assert page.text.count("mind the gap") == 1 and "and 94 others: mind the gap" in page.text
+    assert len(source) < 900_000

@@ -24,7 +24,6 @@ STUDY = {
     "replications": 20,
     "problem": BERNOULLI,
     "network": COMPLETE,
-    "faults": {"loss": 0.0, "one_way": False, "churn": 0.0},
     "words": {"agent": "agent", "arm": "arm"},
 }
 
@@ -52,17 +51,54 @@ def test_the_lead_names_agents_arms_rounds_and_repetitions(row: MakeRow) -> None
     assert "Everything was run 20 times with fresh random numbers (seed 7)" in text
 
 
-def test_the_setting_names_network_prices_and_faults() -> None:
-    study = STUDY | {
-        "network": COMPLETE | {"graph": "erdos-renyi", "probability": 0.1},
-        "faults": {"liars": 0.2, "attack": "sign-flip", "loss": 0.05, "one_way": False, "churn": 0.25},
-    }
-    text = plain(question.setting(study))
+def test_the_setting_names_network_prices_and_faults(row: MakeRow) -> None:
+    study = STUDY | {"network": COMPLETE | {"graph": "erdos-renyi", "probability": 0.1}}
+    faulty = row(faults={"liars": 0.2, "attack": "sign-flip", "loss": 0.05, "churn": 0.25})
+    text = plain(question.setting(study, [faulty, faulty]))
     assert "links are drawn at random, each with probability 0.1." in text
     assert "25 for a link to a server and 1 for a link between agents" in text
     assert "Faults: 20 % of the agents lie (attack “sign-flip”), messages and meetings are lost with" in text
     assert "probability 0.05 and 25 % of the agents go away for a while." in text
-    assert "Faults" not in question.setting(STUDY)
+    assert "Faults" not in question.setting(STUDY, [row()])
+
+
+@pytest.mark.parametrize(
+    ("faults", "text"),
+    [
+        (
+            [{}, {"liars": 0.1, "attack": "random"}, {"liars": 0.3, "attack": "sleeper"}],
+            "Faults: 0 %, 10 % or 30 % of the agents lie (attacks “random” and “sleeper”).",
+        ),
+        (
+            [{}, {"contamination": 0.001}, {"contamination": 0.001, "contaminant": 10.0}],
+            "Faults: the value of a message is replaced by 10 or the highest value allowed with probability 0 or 0.001.",
+        ),
+        ([{"dropout": 0.25}], "Faults: an agent sits out a round with probability 0.25."),
+        (
+            [{"loss": 0.1, "one_way": True}],
+            "Faults: messages and single directions of meetings are lost with probability 0.1.",
+        ),
+        ([{"churn": 0.5}, {"churn": 1.0}], "Faults: 50 % or 100 % of the agents go away for a while."),
+        ([{"range": [0, 10]}], ""),
+    ],
+)
+def test_faults_that_are_swept_are_told_with_all_their_values(row: MakeRow, faults: list[Any], text: str) -> None:
+    assert plain(question.fault_text([row(faults=entry) for entry in faults])) == text
+
+
+@pytest.mark.parametrize(
+    ("network", "lives", "text"),
+    [
+        ("half-diameter", [None], "Messages go half of the longest way through the network, rounded up, one hop in a round."),
+        ("diameter", [None, 1], "Messages go all the way, one hop in a round, unless a row says otherwise."),
+        (1, [None], "Messages go 1 hop, one hop in a round."),
+        (2, [0, 3], "How far messages go is said in the rows."),
+        (2, [], ""),
+    ],
+)
+def test_the_setting_tells_how_far_messages_go(row: MakeRow, network: Any, lives: list[Any], text: str) -> None:
+    rows = [row(parameters={"life": life}) for life in lives] or [row()]
+    assert plain(question.life_text({"life": network}, rows)) == text
 
 
 def test_one_agent_and_one_replication_are_spoken_of_in_the_singular(row: MakeRow) -> None:
@@ -92,6 +128,7 @@ def test_one_agent_and_one_replication_are_spoken_of_in_the_singular(row: MakeRo
             "normal noise, cut to 0..1; the arms' mean rewards are evenly spaced between 0.3 and 0.7.",
         ),
         ({"kind": "gaussian", "clip": None}, "a reward with normal noise; the arms' mean rewards"),
+        ({"instance": "uniform", "between": [0.3, 0.7]}, "mean rewards are drawn at random between 0.3 and 0.7."),
     ],
 )
 def test_the_rewards_are_described_as_the_study_gives_them(problem: dict[str, Any], text: str) -> None:

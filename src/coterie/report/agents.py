@@ -12,6 +12,7 @@ from xml.etree.ElementTree import Element
 from markupsafe import Markup
 
 from coterie.report.controls import learns_from_itself
+from coterie.report.groups import calmest, groups
 from coterie.report.numbers import listed, measured, number, percent
 from coterie.report.privacy import claims_privacy
 from coterie.report.regret import against, decisions_shown
@@ -36,7 +37,9 @@ def fates(row: Row) -> list[Fate]:
 
 
 def differ(rows: Sequence[Row]) -> bool:
-    """Is there anything to tell of single agents?"""
+    """Is there anything to tell of single agents? Not where some lie: who does changes with the replication."""
+    if any(row["faults"].get("liars") for row in rows):
+        return False
     if not 2 <= rows[0]["agents"] <= AGENTS_MAX or any(row["best_arm_rate"] is None for row in rows):
         return False
     return len({tuple(fate.found for fate in fates(row)) for row in rows}) > 1
@@ -94,8 +97,11 @@ def shares_too_close(one: Fate, other: Fate, replications: int) -> bool:
 
 
 def alone_row(rows: Sequence[Row]) -> Row | None:
-    """The row in which agents learn alone: of several the one without noise, and none where that is not clear."""
-    silent = [row for row in rows if not talks(row)]
+    """The row in which agents learn alone: of several the one without noise, and none where that is not clear.
+
+    Rows that differ only in what goes wrong between agents are one: who learns alone does not notice.
+    """
+    silent = [calmest(group) for group in groups([row for row in rows if not talks(row)]).values()]
     for found in ([row for row in silent if not claims_privacy(row)], silent):
         if len(found) == 1 and len(silent) < len(rows):
             return found[0]

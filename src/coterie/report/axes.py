@@ -66,13 +66,16 @@ def _log_ticks(low: float, high: float) -> list[float]:
     return ticks[:: math.ceil(len(ticks) / 8)] if ticks else [low, high]
 
 
-def draw_axes(svg: Element, across: Scale, up: Scale, title_across: str, title_up: str) -> None:
+def draw_axes(
+    svg: Element, across: Scale, up: Scale, title_across: str, title_up: str, marks: Sequence[float] | None = None
+) -> None:
+    """`marks` are the values that are marked across, if not round ones."""
     axes = add(svg, "g", class_="axes")
     for tick in up.ticks():
         add(axes, "line", x1=across.start, x2=across.end, y1=up.at(tick), y2=up.at(tick))
         add(axes, "text", compact(tick), x=LEFT - 8, y=up.at(tick) + 4, text_anchor="end")
     add(axes, "line", x1=across.start, x2=across.end, y1=up.start, y2=up.start, class_="base")
-    for tick in across.ticks():
+    for tick in across.ticks() if marks is None else marks:
         add(axes, "line", x1=across.at(tick), x2=across.at(tick), y1=up.start, y2=up.start + 5, class_="base")
         add(axes, "text", compact(tick), x=across.at(tick), y=up.start + 19, text_anchor="middle")
     add(axes, "text", title_up, x=4, y=14, class_="title")

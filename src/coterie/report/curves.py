@@ -6,7 +6,7 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from coterie.report.axes import Scale, draw_axes, linear_scale, log_scale, needs_log_scale
-from coterie.report.labels import LINE, ROWS_MAX, in_lines, stacked, width_of, write_name
+from coterie.report.labels import end_names, names_in_lines, width_of
 from coterie.report.numbers import measured
 from coterie.report.rows import Row
 from coterie.report.svg import BOTTOM, HEIGHT, LEFT, TOP, WIDTH, add, colour, dash, path, picture, source
@@ -27,8 +27,10 @@ VIEWS = [View(*choice) for choice in product(("linear", "log"), ("linear", "log"
 
 
 def first_view(rows: Sequence[Row]) -> View:
-    """What the page opens with."""
-    return View(regret="log" if needs_log_scale([row["regret"]["mean"] for row in rows]) else "linear")
+    """What the page opens with. Where some lie, totals are over different numbers of honest agents."""
+    lied_to = any(row["faults"].get("liars") for row in rows)
+    scale = "log" if needs_log_scale([row["regret"]["mean"] for row in rows]) else "linear"
+    return View(regret=scale, unit="agent" if lied_to else "total")
 
 
 def thinned(curve: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
@@ -49,7 +51,7 @@ def agent_share(row: Row) -> float:
 
 def regret_curves(rows: Sequence[Row], names: Sequence[str], view: View, words: Words) -> str:
     """Mean regret over time with bands from the smallest to the largest replication; `names` are short labels."""
-    lines = _names_in_lines(names)
+    lines = names_in_lines(names)
     right = WIDTH - 16 - max(map(width_of, lines), default=0.0)
     across, up = _time_scale(rows, view, right), _regret_scale(rows, view)
     whose = words.in_place_of_ours("total over agents" if view.unit == "total" else "per agent")
@@ -63,15 +65,6 @@ def regret_curves(rows: Sequence[Row], names: Sequence[str], view: View, words: 
     if lines:
         end_names(groups, [up.at(_values(row, "mean", view)[-1]) for row in rows], lines, right + 8)
     return source(svg)
-
-
-def _names_in_lines(names: Sequence[str]) -> list[list[str]]:
-    """None where there are too many, and one line each where two would not fit above each other."""
-    if len(names) > ROWS_MAX:
-        return []
-    lines = [in_lines(name) for name in names]
-    fits = LINE * sum(map(len, lines)) <= HEIGHT - BOTTOM - TOP
-    return lines if fits else [in_lines(name, 1) for name in names]
 
 
 def _described(rows: Sequence[Row], view: View, whose: str) -> str:
@@ -116,11 +109,3 @@ def _curve(svg: Element, index: int, row: Row, view: View, across: Scale, up: Sc
     if middle:
         add(group, "path", class_="mean", d=path(middle), stroke_dasharray=dash(index))
     return group
-
-
-def end_names(groups: Sequence[Element], ends: Sequence[float], lines: Sequence[Sequence[str]], left: float) -> None:
-    order = sorted(range(len(groups)), key=lambda index: ends[index])
-    heights = [LINE * len(lines[index]) for index in order]
-    tops = stacked([ends[index] for index in order], heights, bottom=HEIGHT - BOTTOM + 2)
-    for index, top in zip(order, tops, strict=True):
-        write_name(groups[index], lines[index], (left, top, "start"))

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from coterie.report.agents import together_finding, victims
+from coterie.report.groups import spoken_of
+from coterie.report.liars import liar_findings
 from coterie.report.numbers import listed, percent
 from coterie.report.price import price_findings
 from coterie.report.privacy import privacy_findings
@@ -25,6 +27,7 @@ class Answer(NamedTuple):
 
 def answers(rows: Sequence[Row], names: Sequence[str]) -> list[Answer]:
     """The questions to which the rows have an answer; `names` are those of the agents."""
+    lies, rows = liar_findings(rows), spoken_of(rows)
     together = together_finding(rows, names)
     lowest, *highest = regret_findings(rows)
     best_arm = [] if victims(rows) else best_arm_findings(rows)
@@ -33,6 +36,7 @@ def answers(rows: Sequence[Row], names: Sequence[str]) -> list[Answer]:
         Answer("Before reading on", _single_run_caveat(rows)),
         Answer("Does learning together help?", [together, *regret] if together else []),
         Answer("How large is the regret?", [] if together else regret),
+        Answer("What do liars do?", lies),
         Answer("Is what is bought good enough?", quality_findings(rows, names)),
         Answer("Do agents learn from each other?", [*together_findings(rows), *echo_findings(rows)]),
         Answer("What does privacy cost?", price_findings(rows)),

@@ -65,6 +65,24 @@ def stacked(middles: Sequence[float], heights: Sequence[float], bottom: float) -
     return tops
 
 
+def names_in_lines(names: Sequence[str]) -> list[list[str]]:
+    """None where there are too many, and one line each where two would not fit above each other."""
+    if len(names) > ROWS_MAX:
+        return []
+    lines = [in_lines(name) for name in names]
+    fits = LINE * sum(map(len, lines)) <= HEIGHT - BOTTOM - TOP
+    return lines if fits else [in_lines(name, 1) for name in names]
+
+
+def end_names(groups: Sequence[Element], ends: Sequence[float], lines: Sequence[Sequence[str]], left: float) -> None:
+    """Write a name of one or more lines beside the end of each curve, at the height `ends` says if there is room."""
+    order = sorted(range(len(groups)), key=lambda index: ends[index])
+    heights = [LINE * len(lines[index]) for index in order]
+    tops = stacked([ends[index] for index in order], heights, bottom=HEIGHT - BOTTOM + 2)
+    for index, top in zip(order, tops, strict=True):
+        write_name(groups[index], lines[index], (left, top, "start"))
+
+
 class Place(NamedTuple):
     """Where a name may go: the room it takes, and the line that leads from its mark to it (none where it is near)."""
 

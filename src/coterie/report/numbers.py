@@ -71,3 +71,8 @@ def plural(count: float, noun: str) -> str:
 def listed(items: Sequence[str]) -> str:
     """a; a and b; a, b and c."""
     return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
+
+
+def either(items: Sequence[str]) -> str:
+    """a; a or b; a, b or c."""
+    return " or ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))

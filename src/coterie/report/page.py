@@ -14,17 +14,20 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from coterie.errors import StorageError
-from coterie.report import agents, dataset, procurement, tables
+from coterie.report import agents, dataset, hops, liars, procurement, tables
 from coterie.report.curves import VIEWS, agent_share, first_view, regret_curves, thinned
 from coterie.report.findings import answers
+from coterie.report.groups import crowded, drawn, groups, spoken_of
 from coterie.report.labels import ROWS_MAX, short_labels
+from coterie.report.lines import regret_lines
 from coterie.report.numbers import number
 from coterie.report.orders import orders_picture, producer_names, quality_picture
 from coterie.report.privacy import Verdict, verdict, with_notes
 from coterie.report.question import average, lead, methods, modes_text, regret_meaning, setting
 from coterie.report.ratio import ratio_curves
 from coterie.report.regret import decisions_shown
-from coterie.report.rows import Row, emphasised
+from coterie.report.releases import accounts
+from coterie.report.rows import Row, emphasised, some_named
 from coterie.report.svg import colour, swatch
 from coterie.report.theory import promises
 from coterie.report.tradeoff import EPSILON, shape, tradeoff, tradeoff_axis
@@ -33,16 +36,18 @@ from coterie.report.truth import table as truth_table
 from coterie.report.words import Words
 
 HERE = Path(__file__).parent
+NO_SWATCH = '<span class="swatch"></span>'  # of a row that no picture shows
 
 
 def render(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
     """The complete HTML text of the report page of one run."""
     study, rows = summary["study"], [{**row, "curve": thinned(row["curve"])} for row in summary["rows"]]
-    problem, words = study["problem"], Words(**study["words"])
+    problem, words, spoken = study["problem"], Words(**study["words"]), spoken_of(rows)
+    nameable = [*rows, *({"label": name} for name in (*groups(rows), *liars.blocks(rows)))]
     environment = Environment(
         loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"worded": words.in_place_of_ours, "emphasised": lambda text: emphasised(text, rows, words)}
+    environment.filters |= {"worded": words.in_place_of_ours, "emphasised": lambda text: emphasised(text, nameable, words)}
     return environment.get_template("page.html.j2").render(
         style=_beside("page.css"),
         script=_beside("page.js"),
@@ -53,20 +58,23 @@ def render(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
         words=words,
         procurement=_procurement(study, rows, words) if problem["kind"] == "procurement" else None,
         answers=answers(rows, agent_names(problem, rows[0]["agents"])),
-        setting=setting(study),
-        methods=methods(rows),
-        modes=modes_text(rows),
+        setting=setting(study, rows),
+        methods=methods(spoken),
+        modes=modes_text(spoken),
         replicated=study["replications"] > 1,
         decisions=number(decisions_shown(rows)),
         table=tables.table(rows),
-        broken=with_notes([row for row in rows if verdict(row) is Verdict.UNSUPPORTED]),
+        broken=with_notes([row for row in spoken if verdict(row) is Verdict.UNSUPPORTED]),
         protections=tables.protections(rows),
         further=tables.further_columns(rows),
         promises=promises(rows),
-        cards=tables.cards(rows),
-        warnings=[(row["label"], warning) for row in rows for warning in row["warnings"]],
+        accounts=accounts(spoken),
+        cards=tables.cards(spoken),
+        crowded=crowded(rows),
+        warnings=_warnings(rows),
         provenance=_provenance(study, rows, manifest),
         **_single_agents(problem, rows),
+        **liars.context(rows),
         **_pictures(rows, words),
     )
 
@@ -119,18 +127,32 @@ def _procurement(study: Mapping[str, Any], rows: Sequence[Row], words: Words) ->
     }
 
 
+def _warnings(rows: Sequence[Row]) -> list[tuple[str, str]]:
+    """Each warning once, after the rows it is about."""
+    about: dict[str, list[Row]] = {}
+    for row in rows:
+        for warning in row["warnings"]:
+            about.setdefault(warning, []).append(row)
+    return [(some_named(concerned), warning) for warning, concerned in about.items()]
+
+
 def _pictures(rows: Sequence[Row], words: Words) -> dict[str, Any]:
-    names = short_labels([row["label"] for row in rows])
+    places = drawn(rows)
+    shown = [rows[place] for place in places]
+    names = short_labels([row["label"] for row in shown])
     present = {verdict(row) for row in rows}
     return {
-        "curves": [(view, Markup(regret_curves(rows, names, view, words))) for view in VIEWS],
-        "first": first_view(rows),
-        "swatches": [Markup(swatch(index)) for index in range(len(rows))],
+        "curves": [(view, Markup(regret_curves(shown, names, view, words))) for view in VIEWS],
+        "first": first_view(shown),
+        "legend": [(Markup(swatch(index)), row["label"]) for index, row in enumerate(shown)],
+        "swatches": [Markup(swatch(places.index(place)) if place in places else NO_SWATCH) for place in range(len(rows))],
         "colours": [colour(index) for index in range(len(rows))],
-        "values": [_values(index, row) for index, row in enumerate(rows)],
-        "tradeoff": Markup(tradeoff(rows, names, words)),
-        "tradeoff_by_epsilon": tradeoff_axis(rows) is EPSILON,
-        "labelled": len(rows) <= ROWS_MAX,
+        "values": [_values(index, row) for index, row in enumerate(shown)],
+        "liar_lines": Markup(regret_lines(liars.series(rows), "Agents that lie, in percent", words)),
+        "hop_lines": Markup(regret_lines(hops.series(rows), "Hops a message lives", words)),
+        "tradeoff": Markup(tradeoff(shown, names, words)),
+        "tradeoff_by_epsilon": tradeoff_axis(shown) is EPSILON,
+        "labelled": len(shown) <= ROWS_MAX,
         "verdicts": [(kind, Markup(shape(kind))) for kind in Verdict if kind in present],
     }
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from coterie.report.dataset import REWARD
-from coterie.report.numbers import GLUE, listed, number, percent, plural
+from coterie.report.numbers import GLUE, either, listed, number, percent, plural
 from coterie.report.rows import Row, all_named
 
 ALGORITHMS = {
@@ -47,6 +47,12 @@ GRAPHS = {
     "erdos-renyi": "links are drawn at random",
 }
 
+LIVES = {
+    "half-diameter": "half of the longest way through the network, rounded up",
+    "half-diameter-down": "half of the longest way through the network, rounded down",
+    "diameter": "all the way",
+}
+
 
 class Method(NamedTuple):
     """An algorithm of the study, with the rows whose labels do not tell that they run it."""
@@ -82,9 +88,10 @@ def lead(study: Mapping[str, Any], rows: Sequence[Row]) -> str:
     return f"{chosen} {problem_text(problem)} {repeated}"
 
 
-def setting(study: Mapping[str, Any]) -> str:
+def setting(study: Mapping[str, Any], rows: Sequence[Row]) -> str:
     """The network and what goes wrong in it."""
-    return f"{network_text(study['network'])} {fault_text(study['faults'])}".rstrip()
+    texts = [network_text(study["network"]), life_text(study["network"], rows), fault_text(rows)]
+    return " ".join(filter(None, texts))
 
 
 def _choosing(problem: Mapping[str, Any], row: Row) -> str:
@@ -131,6 +138,8 @@ def _reward_text(problem: Mapping[str, Any]) -> str:
 def _means_text(problem: Mapping[str, Any]) -> str:
     instance, spread = problem["instance"], problem["heterogeneity"]
     text = f"are {INSTANCES[instance]}" if instance else "are given in the study"
+    if problem.get("between"):
+        text = "are drawn at random between {:g} and {:g}".format(*problem["between"])
     if problem.get("dataset"):
         text = f"come from the data set “{problem['dataset']}”, split “{problem['split']}”"
     if spread:
@@ -170,18 +179,41 @@ def _groups(sizes: Sequence[int]) -> str:
     return f"groups of {listed([number(size) for size in sizes])}"
 
 
-def fault_text(faults: Mapping[str, Any]) -> str:
-    """Only the faults that are switched on."""
+def life_text(network: Mapping[str, Any], rows: Sequence[Row]) -> str:
+    """How far messages go, where an algorithm lets them go on from agent to agent."""
+    lives = [row["parameters"]["life"] for row in rows if "life" in row["parameters"]]
+    own = any(life is not None for life in lives)
+    if not lives or (own and None not in lives):
+        return "How far messages go is said in the rows." if own else ""
+    far = LIVES.get(network["life"]) or plural(network["life"], "hop")
+    return f"Messages go {far}, one hop in a round{', unless a row says otherwise' if own else ''}."
+
+
+def fault_text(rows: Sequence[Row]) -> str:
+    """Only what goes wrong in some row; where rows differ, all the values there are."""
+
+    def values(key: str) -> list[Any]:
+        return list(dict.fromkeys(row["faults"].get(key, 0) for row in rows))
+
+    def chance(key: str) -> str:
+        return f"with probability {either([f'{value:g}' for value in values(key)])}"
+
     parts = []
-    if faults.get("liars"):
-        parts.append(f"{percent(faults['liars'])} of the agents lie (attack “{faults['attack']}”)")
-    if faults.get("contamination"):
-        parts.append(f"a message is forged with probability {faults['contamination']:g}")
-    if faults.get("loss"):
-        meetings = "single directions of meetings" if faults["one_way"] else "meetings"
-        parts.append(f"messages and {meetings} are lost with probability {faults['loss']:g}")
-    if faults.get("churn"):
-        parts.append(f"{percent(faults['churn'])} of the agents go away for a while")
+    if any(values("liars")):
+        attacks = [f"“{attack}”" for attack in values("attack") if attack]
+        shares = either([percent(share) for share in values("liars")])
+        parts.append(f"{shares} of the agents lie ({'attack' if len(attacks) == 1 else 'attacks'} {listed(attacks)})")
+    if any(values("contamination")):
+        told = {row["faults"].get("contaminant") for row in rows if row["faults"].get("contamination")}
+        forged = either(["the highest value allowed" if value is None else f"{value:g}" for value in sorted(told, key=str)])
+        parts.append(f"the value of a message is replaced by {forged} {chance('contamination')}")
+    if any(values("loss")):
+        meetings = "single directions of meetings" if any(values("one_way")) else "meetings"
+        parts.append(f"messages and {meetings} are lost {chance('loss')}")
+    if any(values("dropout")):
+        parts.append(f"an agent sits out a round {chance('dropout')}")
+    if any(values("churn")):
+        parts.append(f"{either([percent(share) for share in values('churn')])} of the agents go away for a while")
     return f"Faults: {listed(parts)}." if parts else ""
 
 

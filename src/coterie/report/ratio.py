@@ -5,8 +5,7 @@ from xml.etree.ElementTree import Element
 
 from coterie.report.axes import Scale, draw_axes, linear_scale, log_scale
 from coterie.report.controls import BASELINE, alone_of
-from coterie.report.curves import end_names
-from coterie.report.labels import LINE, ROWS_MAX, in_lines, width_of
+from coterie.report.labels import LINE, ROWS_MAX, end_names, in_lines, width_of
 from coterie.report.rows import Row
 from coterie.report.svg import BOTTOM, HEIGHT, LEFT, TOP, WIDTH, Point, add, colour, dash, path, picture, source
 

@@ -13,6 +13,8 @@ from markupsafe import Markup
 from coterie.report.numbers import listed
 from coterie.report.words import Words
 
+NAMES_MAX = 6
+
 Row = Mapping[str, Any]  # one entry of `summary["rows"]`
 
 
@@ -29,6 +31,11 @@ def named(row: Row) -> str:
 
 def all_named(rows: Sequence[Row]) -> str:
     return listed([named(row) for row in rows])
+
+
+def some_named(rows: Sequence[Row]) -> str:
+    """All by name, or of many the first and how many more there are."""
+    return all_named(rows) if len(rows) <= NAMES_MAX else f"{named(rows[0])} and {len(rows) - 1} others"
 
 
 def emphasised(text: str, rows: Sequence[Row], words: Words) -> Markup:

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
 from typing import Any
 
+from coterie.report import releases
+from coterie.report.groups import crowded, groups
 from coterie.report.numbers import data_size, decimals_of, number, percent
 from coterie.report.privacy import Verdict, claims_privacy, epsilon_text, privacy_text, verdict
 from coterie.report.procurement import is_shown, violated
@@ -11,15 +13,20 @@ from coterie.report.regret import decisions_shown, per_decisions
 from coterie.report.rows import Row, all_named
 from coterie.report.theory import MEASUREMENTS
 
+SHOWN_ELSEWHERE = {*MEASUREMENTS, *releases.MEASUREMENTS}
+
 
 def table(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """One entry for each row, all cells as text; numbers of a column share their decimals."""
     letters, further, decisions = protections(rows), further_columns(rows), decisions_shown(rows)
     decimals = {key: decimals_of([row[key]["sem"] for row in rows]) for key in ("regret", "regret_per_agent")}
+    group_of = {row["label"]: name for name, group in groups(rows).items() for row in group} if crowded(rows) else {}
     return [
         {
             "index": index,
             "label": row["label"],
+            "short": _apart_from(group_of.get(row["label"], ""), row["label"]),
+            "group": group_of.get(row["label"], ""),
             "regret": [_cells(row[key], places, row["replications"]) for key, places in decimals.items()],
             "per_decisions": number(per_decisions(row, decisions)),
             "best_arm": _best_arm(row),
@@ -32,6 +39,12 @@ def table(rows: Sequence[Row]) -> list[dict[str, Any]]:
         }
         for index, row in enumerate(rows)
     ]
+
+
+def _apart_from(group: str, label: str) -> str:
+    """What a label says beside the name of its group."""
+    known = group.split()
+    return " ".join(word for word in label.split() if word not in known) or label
 
 
 def _cells(statistic: Mapping[str, float], decimals: int, replications: int) -> tuple[str, str]:
@@ -62,12 +75,12 @@ def _protection(row: Row) -> tuple[str, str]:
 
 
 def further_columns(rows: Sequence[Row]) -> list[str]:
-    """The families' own measurements: delays, active sets, ...; those of theory and of procurement have tables of their own."""
+    """The families' own measurements: delays, active sets, ...; theory, sums of releases and procurement have their own tables."""
     return list(dict.fromkeys(key for row in rows for key in _further(row)))
 
 
 def _further(row: Row) -> list[str]:
-    return [key for key in row["extra"] if key not in MEASUREMENTS and not ("procurement" in row and is_shown(key))]
+    return [key for key in row["extra"] if key not in SHOWN_ELSEWHERE and not ("procurement" in row and is_shown(key))]
 
 
 def _measurement(value: float | None) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from coterie.report.numbers import GLUE, data_size, number, plural
-from coterie.report.rows import Finding, Row, all_named, named
+from coterie.report.rows import Finding, Row, some_named
 
 # With whom an agent exchanges messages. Of a user's own algorithm nothing more is known than that there are others.
 HEARERS = {
@@ -20,7 +20,6 @@ HEARERS = {
     "fcb-periodic": "agents nearby, in a few rounds",
     "p-fcb": "agents nearby, in a few rounds",
 }
-NAMES_MAX = 6
 
 
 def talks(row: Row) -> bool:
@@ -44,7 +43,7 @@ def traffic_finding(rows: Sequence[Row]) -> Finding:
 def _whose(group: Sequence[Row], rows: Sequence[Row]) -> str:
     if len(group) == len(rows) > 1:
         return "every row"
-    return all_named(group) if len(group) <= NAMES_MAX else f"{named(group[0])} and {len(group) - 1} others"
+    return some_named(group)
 
 
 def _said(group: Sequence[Row]) -> str:

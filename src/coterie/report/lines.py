@@ -1,0 +1,60 @@
+"""The picture of regret against a number that a study sweeps: a line for each algorithm, with its name at the end."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from coterie.report.axes import Scale, draw_axes, linear_scale, log_scale, needs_log_scale
+from coterie.report.labels import end_names, names_in_lines, short_labels, width_of
+from coterie.report.numbers import measured, number
+from coterie.report.rows import Row
+from coterie.report.svg import BOTTOM, HEIGHT, LEFT, TOP, WIDTH, add, colour, dash, path, picture, source
+from coterie.report.words import Words
+
+
+class Series(NamedTuple):
+    """One line: a row for each value across."""
+
+    name: str
+    rows: list[tuple[float, Row]]
+
+
+def regret_lines(series: Sequence[Series], across: str, words: Words) -> str:
+    """Regret per agent, with bars of two standard errors; empty where there is nothing to compare across."""
+    series = [one for one in series if len(one.rows) > 1]
+    if not series:
+        return ""
+    names = names_in_lines(short_labels([one.name for one in series]))
+    right = WIDTH - 16 - max(map(width_of, names), default=0.0)
+    values = [value for one in series for value, _ in one.rows]
+    means = [row["regret_per_agent"]["mean"] for one in series for _, row in one.rows]
+    flat, up = Scale(min(values), max(values), LEFT + 12, right - 12), _up(means)
+    per_agent, log_note = words.in_place_of_ours("per agent"), " (log scale)" if up.logarithmic else ""
+    svg = picture("lines", f"Line chart of regret {per_agent}, {across.lower()} across. {_described(series)}")
+    draw_axes(svg, flat, up, across, f"Regret {per_agent}{log_note}, bars ± 2 standard errors", sorted(set(values)))
+    drawn = []
+    for index, one in enumerate(series):
+        group = add(svg, "g", class_=f"row {colour(index)}")
+        points = [(flat.at(value), up.at(row["regret_per_agent"]["mean"])) for value, row in one.rows]
+        add(group, "path", class_="mean", d=path(points), stroke_dasharray=dash(index))
+        for (x, y), (_, row) in zip(points, one.rows, strict=True):
+            mean, error = row["regret_per_agent"]["mean"], 2 * row["regret_per_agent"]["sem"]
+            add(group, "circle", class_="dot", cx=x, cy=y, r=3.5)
+            add(group, "line", class_="bar", x1=x, x2=x, y1=up.at(mean - error), y2=up.at(mean + error))
+        drawn.append((group, points[-1][1]))
+    if names:
+        end_names([group for group, _ in drawn], [end for _, end in drawn], names, right + 8)
+    return source(svg)
+
+
+def _up(means: Sequence[float]) -> Scale:
+    if needs_log_scale(means):
+        return log_scale(means, HEIGHT - BOTTOM, TOP, margin=1.3)
+    return linear_scale([1.1 * max(means)], HEIGHT - BOTTOM, TOP)
+
+
+def _described(series: Sequence[Series]) -> str:
+    texts = []
+    for one in series:
+        pairs = [f"{number(value)}: {measured(row['regret_per_agent'], row['replications'])}" for value, row in one.rows]
+        texts.append(f"{one.name}: {', '.join(pairs)}")
+    return "; ".join(texts) + "."
