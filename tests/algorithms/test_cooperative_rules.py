@@ -26,7 +26,7 @@ from coterie.kernel import UNIT, discrete_laplace, node, side
 from coterie.network import erdos_renyi
 from coterie.privacy import door
 from coterie.problem import bernoulli
-from coterie.problem.bernoulli import lay_out, regret, regret_until  # noqa: F401
+from coterie.problem.bernoulli import lay_out, regret, regret_until, violates  # noqa: F401
 from coterie.studies.case import reach
 from coterie.theory.cooperative import losses, multiples, release_counts
 

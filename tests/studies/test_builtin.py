@@ -8,6 +8,7 @@ from coterie.studies import BUILTIN, builtin_studies, load_study
 
 NAMES = sorted(builtin_studies())
 FIGURES = [name for name in NAMES if name.startswith("li-song-")]
+TINY = [name for name in NAMES if not name.startswith(("dubey-", "solanki-", "suppliers"))]  # these have files of their own
 
 # What the experiments of Li and Song are run with: agents, arms, horizon, price of a server link, price of a peer link
 # (None: no such link).
@@ -39,7 +40,7 @@ def test_a_built_in_study_has_a_title_of_one_line(name):
     assert 20 <= len(title) <= 120 and "\n" not in title
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", TINY)
 def test_a_built_in_study_resolves_and_runs_at_tiny_size(name):
     study = load_study(name, ["horizon=3000", "replications=2"])
     result = study.run()

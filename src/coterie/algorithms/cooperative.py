@@ -224,7 +224,7 @@ def printed_speak(open, p, t, message):
 
 PRINTED = PRIVATE._replace(
     name="private_ucb_printed", secret=printed_secret, peek=printed_peek, overhear=printed_overhear, publish=printed_publish,
-    speak=printed_speak, caveat="own raw rewards steer choices that everyone sees",
+    speak=printed_speak, caveat="own raw rewards and current counts steer choices that everyone sees",
 )  # fmt: skip
 
 
@@ -371,7 +371,7 @@ def pivots(secrets: np.ndarray, opens: np.ndarray) -> dict[str, np.ndarray]:
 def private_claim(o: Any, s: Setting) -> Claim:
     voids = []
     if o.mode == "paper":
-        voids.append("no finite epsilon holds: own raw rewards and current counts steer choices that everyone sees")
+        voids.append("no finite epsilon holds")
     if o.noise == "kept":
         voids.append("for study only: one draw of noise for all releases of an arm cancels out between them")
     notes = {

@@ -88,6 +88,8 @@ def hear(open, peer, p, t, message):
     if open.sizes[e] > t or (p.scouts and k != peer.origin % p.arms):
         return
     vote = message.total / (UNIT * float(open.sizes[e]))
+    if peer.voted[k] == 1 and peer.rung[k] == e and peer.vote[k] == vote:
+        return
     if peer.voted[k] == 1:
         withdraw(open, k, peer.rung[k], peer.vote[k])
     cast(open, p, k, e, vote)

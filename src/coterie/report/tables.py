@@ -75,7 +75,7 @@ def _protection(row: Row) -> tuple[str, str]:
 
 
 def further_columns(rows: Sequence[Row]) -> list[str]:
-    """The families' own measurements: delays, active sets, ...; theory, sums of releases and procurement have their own tables."""
+    """The families' own measurements: delays, active sets; theory, sums of releases and procurement have their own tables."""
     return list(dict.fromkeys(key for row in rows for key in _further(row)))
 
 

@@ -143,7 +143,7 @@ def entries(value: Any) -> tuple[Any, ...]:
 def override(tree: dict[str, Any], setting: str) -> tuple[dict[str, Any], list[KeyPath]]:
     """Carry out one `KEY=VALUE`; also returns the places it has changed.
 
-    A parameter of an algorithm replaces the sweep over it, and a sweep replaces the parameter.
+    A parameter of an algorithm, or a fault, replaces the sweep over it, and a sweep replaces the parameter.
     """
     key, equals, text = setting.partition("=")
     keys = key.strip().split(".")
@@ -156,6 +156,10 @@ def override(tree: dict[str, Any], setting: str) -> tuple[dict[str, Any], list[K
     for path in paths:
         tree = put(tree, path, parse_value(text))
         match path:
+            case ("faults", "sweep", str(name)):
+                tree = put(tree, ("faults",), without(tree["faults"], name))
+            case ("faults", str(name)) if "sweep" in tree["faults"]:
+                tree = put(tree, ("faults", "sweep"), without(tree["faults"]["sweep"], name))
             case ("algorithm", int(index), "sweep", str(name)):
                 tree = put(tree, ("algorithm", index), without(tree["algorithm"][index], name))
             case ("algorithm", int(index), _) if "sweep" in tree["algorithm"][index]:
@@ -226,9 +230,13 @@ def read_algorithm(path: KeyPath, table: Any, registry: Registry) -> tuple[list[
 def read_faults(table: Any, checked: FaultTable) -> tuple[list[tuple[str, Faults]], list[Complaint]]:
     """One set of faults for each combination of the swept values, with what tells it from others."""
     path, fields = ("faults",), Faults.model_fields
-    unknown = [unknown_key((*path, "sweep", key), fields) for key in checked.sweep if key not in fields]
-    if unknown or not isinstance(table, dict):
-        return [], unknown
+    wrong = [unknown_key((*path, "sweep", key), fields) for key in checked.sweep if key not in fields]
+    for key in checked.sweep:
+        if isinstance(table, dict) and key in table:
+            place = (*path, "sweep", key)
+            wrong.append(Complaint(place, f"{spell(place)} must be left out where {spell((*path, key))} is given"))
+    if wrong or not isinstance(table, dict):
+        return [], wrong
     fixed, found, complaints = without(table, "sweep"), dict[Faults, str](), []
     for combination in itertools.product(*(list(enumerate(values)) for values in checked.sweep.values())):
         chosen = dict(zip(checked.sweep, combination, strict=True))

@@ -404,6 +404,12 @@ class Faults(Table):
             object.__setattr__(self, "contaminant", None)
         return self
 
+    @model_validator(mode="after")
+    def range_is_an_interval(self) -> Self:
+        if self.range and self.range[0] >= self.range[1]:
+            raise misfit("range", text=f"must be [low, high] with low < high, got {given(self.range)}")
+        return self
+
     @model_serializer(mode="wrap")
     def as_written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Without what is not given."""
@@ -438,11 +444,12 @@ class Settings(Table):
     @model_validator(mode="after")
     def contaminants_can_be_told(self) -> Self:
         low, high = self.faults.range or self.problem.range
-        told = [self.faults.contaminant, *self.faults.sweep.get("contaminant", ())]
-        for value in told:
-            if value is not None and not low <= value <= high:
+        swept = enumerate(self.faults.sweep.get("contaminant", ()))
+        told = [(("contaminant",), self.faults.contaminant), *((("sweep", "contaminant", n), value) for n, value in swept)]
+        for where, value in told:
+            if isinstance(value, int | float) and not low <= value <= high:
                 text = f"must lie in {given((low, high))}, what a message may hold (faults.range), got {given(value)}"
-                raise misfit("faults", "contaminant", text=text)
+                raise misfit("faults", *where, text=text)
         return self
 
     @model_validator(mode="after")
