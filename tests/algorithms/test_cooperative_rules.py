@@ -16,7 +16,7 @@ import pytest
 from numpy import int64
 
 from coterie.algorithms import find
-from coterie.algorithms.cooperative import PRIVATE, accounts, commit, pay
+from coterie.algorithms.cooperative import PRIVATE, accounts, commit, pay, pivots
 from coterie.contract import Setting
 from coterie.engines.agent import Agent
 from coterie.engines.chance import Keyed
@@ -245,14 +245,13 @@ def test_pivotal_rounds_are_those_in_which_another_own_reward_would_have_changed
     assert min(counted) > 0 and max(counted) < 60
 
 
-def test_the_accounts_tell_losses_and_the_share_of_agents_with_a_pivotal_round():
+def test_a_summary_tells_losses_and_the_share_of_agents_with_a_pivotal_round():
     secrets = np.zeros((2, 4), [("pivotal", int64)])
     secrets["pivotal"][0] = [0, 3, 1, 0]
-    found = accounts(0.1, 1.1, 1000, secrets)
+    found = pivots(secrets, secrets)
     assert found["pivotal_share"].tolist() == [0.5, 0.0]
     assert found["pivotal_rounds"].tolist() == [1.0, 0.0]
-    named = [found[name][1] for name in ("loss_basic", "loss_advanced", "loss_closed_bound")]
-    assert named == list(losses(0.1, 1.1, 1000, 1e-5))
+    assert list(accounts(0.1, 1.1, 1000).values()) == list(losses(0.1, 1.1, 1000, 1e-5))
 
 
 # --- what is spent ----------------------------------------------------------------------------------------

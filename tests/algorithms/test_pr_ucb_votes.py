@@ -38,7 +38,7 @@ def start(method, i=0):
         agent.open[field] = values[i]
     for j in range(method.p.voters):
         if j != i:
-            agent.know(j)
+            agent.know(j, origin=j)
     return agent
 
 
@@ -239,6 +239,13 @@ def test_scouts_play_their_own_arm_first_and_then_it_or_the_leader():
         agent.finish()
         assert arm in (1, 2)
     assert arm == 1
+
+
+def test_only_scouts_of_an_arm_are_counted_for_it():
+    agent = start(build(votes="scouts", epsilon=4.0, batch=4), i=2)
+    for sender, arm in ((1, 1), (6, 1), (3, 1), (1, 3)):
+        vote(agent, 400, sender, arm, 3, UNIT)
+    assert agent.open.votes[:5].tolist() == [0, 2, 0, 0, 0]
 
 
 # --- liars ------------------------------------------------------------------------------------------------

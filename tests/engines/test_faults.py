@@ -61,7 +61,7 @@ def liars(*which, agents=AGENTS):
 
 def tale_of(attack, t, horizon=1000, die=1):
     tale = one(tale_record(FEW))
-    return (tale.arm, tale.shares, tale.value[:ARMS].tolist()) if invent(tale, FEW, t, horizon, attack, TRUTH, die) else None
+    return (tale.arm, tale.shares, tale.value[:ARMS].tolist()) if invent(tale, FEW, t, t, horizon, attack, TRUTH, die) else None
 
 
 @pytest.mark.parametrize("attack, hero", [(WORST, LAST), (SECOND, NEXT)])

@@ -228,3 +228,30 @@ def test_messages_brought_to_their_hearers_arrive_as_if_everyone_looked_for_them
     )
     assert differing(brought, looked_for) == []
     assert brought.opens["votes"].max() > 2
+
+
+# --- a graph that changes ---------------------------------------------------------------------------------
+
+
+def changing(name, life=1, **options):
+    """Two phases of five rounds with different neighbours."""
+    agents = 9
+    graphs = [ring(agents), from_edges(agents, np.array([[0, i] for i in range(1, agents)]))]
+    method, links = build(name, agents, **options), reach(graphs, life, life)._replace(period=5)
+    how = {"seed": 3, "compiled": False}
+    run = simulate_mesh(method, bernoulli, bernoulli.world(MEANS), agents, 40, np.array([40]), links, **how)
+    return run, [{int(j) for first in links.first for j in links.sender[first[i] : first[i + 1]]} for i in range(agents)]
+
+
+def test_words_of_a_sender_count_once_whatever_the_phase_in_which_they_came():
+    run, senders = changing("coop-ucb")
+    for i, heard in enumerate(run.opens["heard_count"][0]):
+        said = sum(run.opens["count"][0, j] for j in senders[i])
+        assert (heard <= said).all() and heard.sum() > 0
+
+
+def test_every_origin_has_one_vote_whatever_the_phase_in_which_it_came():
+    run, senders = changing("pr-ucb", batch=2)
+    votes = run.opens["votes"][0, :, :ARMS]
+    assert (votes <= 1 + np.array([len(found) for found in senders])[:, None]).all()
+    assert votes.max() > 3

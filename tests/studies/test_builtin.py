@@ -8,7 +8,7 @@ from coterie.studies import BUILTIN, builtin_studies, load_study
 
 NAMES = sorted(builtin_studies())
 FIGURES = [name for name in NAMES if name.startswith("li-song-")]
-TINY = [name for name in NAMES if not name.startswith(("dubey-", "solanki-", "suppliers"))]  # these have files of their own
+TINY = [name for name in NAMES if not name.startswith("dubey-")]  # those have a file of their own
 
 # What the experiments of Li and Song are run with: agents, arms, horizon, price of a server link, price of a peer link
 # (None: no such link).

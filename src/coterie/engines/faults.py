@@ -107,7 +107,7 @@ def invent(tale, p, t, now, horizon, attack, truth, die):
     for k in range(p.arms):
         tale.value[k] = 1.0 if k == hero else 0.0
     if attack == INSIDE:
-        reach = sqrt(0.5 * log(now + 2.0) * p.arms / (now + 1.0))
+        reach = sqrt(0.5 * log(now + 1.0) * p.arms / max(1.0, now))
         for k in range(p.arms):
             tale.value[k] = truth[k]
         tale.value[hero], tale.value[best] = min(1.0, truth[hero] + reach), max(0.0, truth[best] - reach)
