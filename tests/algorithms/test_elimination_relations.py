@@ -102,6 +102,10 @@ def gaps(case):
     return overall.max() - overall
 
 
+def parts(run):
+    return [part.tobytes() for part in run if part is not None]
+
+
 def server_bytes(run):
     return run.servers.tobytes(), run.tallies["rounds"].tolist()
 
@@ -177,14 +181,12 @@ def test_paper_noise_at_a_share_of_epsilon_is_local_noise_at_epsilon(form):
     local = case("cdp-mab", 1.0, mode="private", epsilon=2.0, radius=form)
     assert printed.method.p == local.method.p
     marks = np.arange(1, HORIZON, 7)
-    for one_part, other in zip(simulate(printed, marks=marks), simulate(local, marks=marks), strict=True):
-        assert one_part.tobytes() == other.tobytes()
+    assert parts(simulate(printed, marks=marks)) == parts(simulate(local, marks=marks))
 
 
 def test_an_infinite_epsilon_is_no_noise():
     free, bare = case("cdp-mab", epsilon=inf), case("cdp-mab", epsilon=0.1, noise="none")
-    for one_part, other in zip(simulate(free), simulate(bare), strict=True):
-        assert one_part.tobytes() == other.tobytes()
+    assert parts(simulate(free)) == parts(simulate(bare))
 
 
 # --- 4: shape of every run -----------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ def find(name: str) -> Entry:
 def _load(path: Path) -> Entry:
     """The module's name holds a hash of its text: compiled engines are cached under it."""
     if not path.is_file():
-        raise UsageError(f"algorithm file {path} must exist")
+        raise UsageError(f"algorithm must be the path of a file that exists, got {str(path)!r}")
     name = f"coterie_own_{path.stem}_{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}"
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, path)

@@ -16,7 +16,7 @@ from coterie.privacy.statement import EVERYONE, Guarantee
 from coterie.studies.budget import Price, price_algorithm
 
 BEGIN, END = "<!-- made by python -m coterie.studies.guarantees -->", "<!-- end -->"
-SETTING = Setting(agents=10, arms=4, horizon=1000, gap=0.1, components=(6, 4))
+SETTING = Setting(agents=10, arms=4, horizon=300, gap=0.1, components=(6, 4))
 HEADINGS = ("algorithm", "options", "claims", "the server", "a neighbour", "everyone together", "trusting", "because")
 
 
