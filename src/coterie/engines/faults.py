@@ -66,12 +66,8 @@ def out_of(t, start, i, key, weather):
 @node
 def corrupt(open, p, t, now, horizon, weather, i, tale, key, message, words):
     """The words that agent i says in place of `words`: a liar's, a contaminated message's, or its own. `now` is the round."""
-    die = stream(key, i, LIE, t)
-    told = -1
-    if weather.liar[i] == 1 and invent(tale, p, t, now, horizon, weather.attack, weather.truth, die):
-        told = lie(open, p, t, tale, fold(die, 0), message)
-    elif words > 0 and uniform(side(die, 0), 0) < weather.contamination:
-        contaminate(tale, p, weather.contaminant)
+    die, told = stream(key, i, LIE, t), -1
+    if deceives(tale, p, t, now, horizon, weather, i, die, words):
         told = lie(open, p, t, tale, fold(die, 0), message)
     return told if told >= 0 else words
 
@@ -79,14 +75,21 @@ def corrupt(open, p, t, now, horizon, weather, i, tale, key, message, words):
 @node
 def disguise(open, p, t, now, horizon, weather, i, tale, key, card, words):
     """The same for a card."""
-    die = fold(stream(key, i, LIE, t), 1)
-    told = -1
-    if weather.liar[i] == 1 and invent(tale, p, t, now, horizon, weather.attack, weather.truth, die):
-        told = pose(open, p, t, tale, fold(die, 0), card)
-    elif words > 0 and uniform(side(die, 0), 0) < weather.contamination:
-        contaminate(tale, p, weather.contaminant)
+    die, told = fold(stream(key, i, LIE, t), 1), -1
+    if deceives(tale, p, t, now, horizon, weather, i, die, words):
         told = pose(open, p, t, tale, fold(die, 0), card)
     return told if told >= 0 else words
+
+
+@node
+def deceives(tale, p, t, now, horizon, weather, i, die, words):
+    """Whether what agent i is about to say shall be false; the tale then says what in its place."""
+    if weather.liar[i] == 1 and invent(tale, p, t, now, horizon, weather.attack, weather.truth, die):
+        return True
+    if words > 0 and uniform(side(die, 0), 0) < weather.contamination:
+        contaminate(tale, p, weather.contaminant)
+        return True
+    return False
 
 
 @node

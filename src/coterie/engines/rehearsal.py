@@ -14,7 +14,7 @@ import numpy as np
 from coterie.contract import Algorithm, Method
 from coterie.engines.agent import Agent
 from coterie.engines.chance import Keyed
-from coterie.engines.faults import Weather, contaminate, invent, out_of, tale_record
+from coterie.engines.faults import Weather, deceives, out_of, tale_record
 from coterie.engines.simulate import Links, Run, whole, wiring
 from coterie.kernel import FAULT, LIE, NETWORK, REWARD, UNIT, fold, one, pick, side, stream, uniform
 
@@ -137,14 +137,10 @@ def _greet(agent, i, t, horizon, weather, key):
 
 
 def _falsified(agent, i, t, now, horizon, weather, die, record, hook, said):
-    tale, p = one(tale_record(agent.p)), agent.p
-    if weather.liar[i] == 1 and invent(tale, p, t, now, horizon, weather.attack, weather.truth, die):
-        words = hook(agent.open, p, t, tale, fold(die, 0), record)
-    elif said and uniform(side(die, 0), 0) < weather.contamination:
-        contaminate(tale, p, weather.contaminant)
-        words = hook(agent.open, p, t, tale, fold(die, 0), record)
-    else:
+    tale = one(tale_record(agent.p))
+    if not deceives(tale, agent.p, t, now, horizon, weather, i, die, len(said or b"")):
         return said
+    words = hook(agent.open, agent.p, t, tale, fold(die, 0), record)
     return said if words < 0 else record.tobytes()[: 8 * words] or None
 
 
