@@ -10,6 +10,7 @@ import itertools
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -87,7 +88,7 @@ def load(
         found, more = read_algorithm(("algorithm", index), table, Registry(find, names, document.folder))
         rows += found
         complaints += more
-    faults, more = read_faults(tree.get("faults", {}), file.faults if file else FaultTable())
+    faults, more = read_faults(tree.get("faults", {}), file)
     complaints += more
     if file is None or complaints:
         first, others = first_of(complaints, tree)
@@ -227,9 +228,10 @@ def read_algorithm(path: KeyPath, table: Any, registry: Registry) -> tuple[list[
     return expand(path, table, checked, algorithm)
 
 
-def read_faults(table: Any, checked: FaultTable) -> tuple[list[tuple[str, Faults]], list[Complaint]]:
+def read_faults(table: Any, file: StudyFile | None) -> tuple[list[tuple[str, Faults]], list[Complaint]]:
     """One set of faults for each combination of the swept values, with what tells it from others."""
-    path, fields = ("faults",), Faults.model_fields
+    path, fields, checked = ("faults",), Faults.model_fields, file.faults if file else FaultTable()
+    low, high = checked.range or (file.problem.range if file else (-inf, inf))
     wrong = [unknown_key((*path, "sweep", key), fields) for key in checked.sweep if key not in fields]
     for key in checked.sweep:
         if isinstance(table, dict) and key in table:
@@ -240,9 +242,13 @@ def read_faults(table: Any, checked: FaultTable) -> tuple[list[tuple[str, Faults
     fixed, found, complaints = without(table, "sweep"), dict[Faults, str](), []
     for combination in itertools.product(*(list(enumerate(values)) for values in checked.sweep.values())):
         chosen = dict(zip(checked.sweep, combination, strict=True))
-        moved = {key: (*path, "sweep", key, index) for key, (index, _) in chosen.items()}
+        moved: dict[str, KeyPath] = {key: (*path, "sweep", key, index) for key, (index, _) in chosen.items()}
         faults, more = check(Faults, fixed | {key: value for key, (_, value) in chosen.items()}, path, moved=moved)
         complaints += more
+        if faults is not None and faults.contaminant is not None and not low <= faults.contaminant <= high:
+            where = moved.get("contaminant", (*path, "contaminant"))
+            wanted = f"must lie in {given((low, high))}, what a message may hold (faults.range)"
+            complaints.append(Complaint(where, f"{spell(where)} {wanted}, got {given(faults.contaminant)}"))
         if faults is not None:
             words = [f"{key}={brief(value)}" for key in chosen if (value := getattr(faults, key)) is not None]
             found.setdefault(faults, " ".join(words))

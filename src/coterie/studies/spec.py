@@ -442,17 +442,6 @@ class Settings(Table):
     words: Words = Words()
 
     @model_validator(mode="after")
-    def contaminants_can_be_told(self) -> Self:
-        low, high = self.faults.range or self.problem.range
-        swept = enumerate(self.faults.sweep.get("contaminant", ()))
-        told = [(("contaminant",), self.faults.contaminant), *((("sweep", "contaminant", n), value) for n, value in swept)]
-        for where, value in told:
-            if isinstance(value, int | float) and not low <= value <= high:
-                text = f"must lie in {given((low, high))}, what a message may hold (faults.range), got {given(value)}"
-                raise misfit("faults", *where, text=text)
-        return self
-
-    @model_validator(mode="after")
     def the_network_fits_the_agents(self) -> Self:
         agents, sizes, edges = self.problem.agents, self.network.components, self.network.edges
         if sizes and sum(sizes) != agents:
