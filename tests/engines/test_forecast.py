@@ -32,7 +32,7 @@ def loss(name, example, horizon):
 @pytest.mark.parametrize(("name", "example"), CASES, ids=str)
 def test_no_run_costs_more_than_its_forecast(name, example):
     """A short rehearsal; the epsilon of every ledger in it is compared."""
-    horizon = 100 if made(name, example, 100).server is None else 1500
+    horizon = 70 if made(name, example, 70).server is None else 1500
     method, means, buys = made(name, example, horizon), np.array([[0.9, 0.2]]), entries()[name].problem == "procurement"
     problem, worlds = (procurement, procurement.world(means[0], *TERMS)) if buys else (bernoulli, bernoulli.world(means))
     ahead, delta = forecast(method, horizon), method.claim.delta

@@ -196,7 +196,7 @@ def record(name, example, monkeypatch):
         receiver, sender = np.nonzero(hops == 1)
         edges = np.column_stack([np.arange(AGENTS - 1), np.arange(1, AGENTS)])
         links = Links(np.searchsorted(receiver, np.arange(AGENTS + 1)), sender, hops[receiver, sender], edges, method.meetings)
-        done = rehearse_mesh(method, problem, worlds, AGENTS, 150, links, seed=5)
+        done = rehearse_mesh(method, problem, worlds, AGENTS, 70, links, seed=5)
     else:
         done = rehearse_star(method, bernoulli, worlds, AGENTS, SETTING.horizon, seed=5)
     return [(node.algorithm, node.ledger, events.get(id(node.ledger), [])) for node in done.agents + done.servers]
