@@ -18,6 +18,8 @@ import pytest
 from coterie.studies import load_study
 from coterie.studies.case import make_case
 
+pytestmark = pytest.mark.slow
+
 ROUNDS, SEED = 1000, 20_261
 NOBODY = {"contamination": 1e-300}
 

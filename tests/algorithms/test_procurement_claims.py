@@ -18,6 +18,8 @@ from coterie.studies import load_study
 from coterie.studies.case import make_case
 from coterie.studies.procurement import suppliers_of
 
+pytestmark = pytest.mark.slow
+
 HORIZON, INSTANCES = 20_000, 3
 ROWS = {
     "alone": {"name": "nf-cb"},

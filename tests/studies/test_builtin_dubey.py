@@ -112,10 +112,10 @@ def test_privacy_and_lies_meet_at_several_epsilons():
     assert {(row.faults.liars, row.faults.attack) for row in study.rows} == {(0, None), (0.2, "promote-second")}
 
 
-RUN = ("dubey-1a", "dubey-1c", "dubey-p", "dubey-a")  # between them they have every algorithm and every part of the page
+QUICK = ("dubey-1a", "dubey-p")
 
 
-@pytest.mark.parametrize("name", RUN)
+@pytest.mark.parametrize("name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in NAMES])
 def test_a_study_runs_at_tiny_size_and_has_a_page(name):
     study = load_study(name, TINY)
     result = study.run()
