@@ -22,6 +22,7 @@ Each function below is the default of a hook: it does nothing, and its docstring
 """
 
 from collections.abc import Callable
+from math import inf
 from typing import Any, NamedTuple
 
 from numpy import dtype, float64, int64
@@ -265,6 +266,16 @@ class Setting(NamedTuple):
     told: tuple[float, ...] = ()  # the values a reward may have in a message, where they are few; empty: any in low .. high
     liars: float = 0.0  # share of agents that lie, or of messages that are contaminated, for algorithms that are told it
     terms: Terms | None = None  # of a procurement
+
+    @property
+    def reach(self) -> float:
+        """How far one reward can move a sum; 1 where nothing bounds it."""
+        return 1.0 if self.unbounded else self.high - self.low
+
+    @property
+    def unbounded(self) -> str:
+        """Why no noise is a guarantee, where rewards have no bounds."""
+        return "" if self.high - self.low < inf else "noise level, not a guarantee: rewards are not bounded"
 
 
 class Method(NamedTuple):

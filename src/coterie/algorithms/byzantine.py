@@ -190,14 +190,14 @@ class ByzantineOptions(CoopOptions):
 
 
 def build(o: Any, s: Setting) -> Method:
-    if s.high - s.low == inf and not s.told:
+    if s.unbounded and not s.told:
         raise UsageError("problem.clip must be given for byzantine-ucb, whose samples lie in a range, got none")
-    values = np.array(s.told) if s.told else s.low + (np.arange(o.cells) + 0.5) * (s.high - s.low) / o.cells
+    values = np.array(s.told) if s.told else s.low + (np.arange(o.cells) + 0.5) * s.reach / o.cells
     assumed = s.liars if o.liars_assumed is None else o.liars_assumed
     if assumed >= 0.5:
         raise UsageError(f"liars must be below 0.5, where the trimmed mean breaks down, got {assumed:g}")
     spread = s.proxy if o.radius == "paper" else s.proxy * s.proxy
-    p = Params(s.arms, len(values), assumed, spread, s.high - s.low, int(o.estimator == "trimmed"))
+    p = Params(s.arms, len(values), assumed, spread, s.reach, int(o.estimator == "trimmed"))
     spare = np.zeros(capacity(len(values)) - len(values))
     known = {
         "value": np.tile(np.concatenate([values, spare]), (s.agents, 1)),

@@ -24,9 +24,8 @@ from pydantic import Field
 from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, offer, order
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, argmax, capacity, extend, node, record
+from coterie.privacy.statement import SEES_ALL
 from coterie.theory.cooperative import losses, multiples, release_counts
-
-EVERYONE = "anyone who sees every message, count, arm and time, and may control all other agents"
 
 
 class Params(NamedTuple):
@@ -332,8 +331,8 @@ def build_ucb1(o: Any, s: Setting) -> Method:
 
 
 def plain(rule: Algorithm, s: Setting, life: int | str | None) -> Method:
-    p = Params(s.arms, 1.0, 1.1, 1.0, bounded(s), explore=s.arms, every=1)
-    return Method(rule, p, Claim(inf, EVERYONE, "no noise is added"), life=life)
+    p = Params(s.arms, 1.0, 1.1, 1.0, s.reach, explore=s.arms, every=1)
+    return Method(rule, p, Claim(inf, SEES_ALL, "no noise is added"), life=life)
 
 
 def build_private(o: Any, s: Setting) -> Method:
@@ -342,9 +341,9 @@ def build_private(o: Any, s: Setting) -> Method:
     nominal = o.nominal if o.mode == "private" else o.epsilon
     if nominal > 1:
         raise UsageError(f"epsilon must be <= 1 in mode = {o.mode!r}, where it spaces the releases, got {o.epsilon:g}")
-    basic = float(release_counts(nominal, o.rate, s.horizon).cost)
+    basic = release_counts(nominal, o.rate, s.horizon).cost
     p = Params(
-        s.arms, nominal, o.rate, o.epsilon / basic if o.mode == "private" else 1.0, bounded(s),
+        s.arms, nominal, o.rate, o.epsilon / basic if o.mode == "private" else 1.0, s.reach,
         explore=s.arms * ceil(1 / nominal), every=1,
     )  # fmt: skip
     rule = PRINTED if o.mode == "paper" else PRIVATE
@@ -379,7 +378,7 @@ def private_claim(o: Any, s: Setting) -> Claim:
         "corrected": "the epsilon in the name spaces the releases; what they cost adds up to the accounted one",
         "paper": "",
     }
-    return Claim(o.epsilon, EVERYONE, notes[o.mode], void="; ".join(voids + unbounded(s)))
+    return Claim(o.epsilon, SEES_ALL, notes[o.mode], void="; ".join(filter(None, [*voids, s.unbounded])))
 
 
 def build_single(o: Any, s: Setting) -> Method:
@@ -390,22 +389,14 @@ def build_single(o: Any, s: Setting) -> Method:
         raise UsageError(f"reading must be live or frozen in mode = 'private', got 'fresh': {why}")
     nominal = o.nominal if o.mode == "private" else o.epsilon
     every = ceil(1 / nominal)
-    basic = float(multiples(every, o.rate, s.horizon).cost)
+    basic = multiples(every, o.rate, s.horizon).cost
     p = Params(
-        s.arms, nominal, o.rate, o.epsilon / basic if o.mode == "private" else 1.0, bounded(s),
+        s.arms, nominal, o.rate, o.epsilon / basic if o.mode == "private" else 1.0, s.reach,
         explore=s.arms * every, every=every,
     )  # fmt: skip
     rule = {"live": LIVE, "frozen": FROZEN, "fresh": FRESH}[o.reading]
     note = "every look covers all rewards of its arm so far; what looks cost adds up"
-    return Method(rule, p, Claim(o.epsilon, EVERYONE, note, void="; ".join(unbounded(s))), life=0)
-
-
-def bounded(s: Setting) -> float:
-    return s.high - s.low if s.high - s.low < inf else 1.0
-
-
-def unbounded(s: Setting) -> list[str]:
-    return [] if s.high - s.low < inf else ["noise level, not a guarantee: rewards are not bounded"]
+    return Method(rule, p, Claim(o.epsilon, SEES_ALL, note, void=s.unbounded), life=0)
 
 
 ENTRIES = (

@@ -474,7 +474,7 @@ def make_params(o: Choices, s: Setting, noise: str, form: str, team: int, report
         raise UsageError(f"rounds must be a whole number >= {cycle} (one turn of all agents), got {o.rounds}")
     guess = min(0.5, sqrt(s.arms * log(s.arms * s.horizon) / (team * s.horizon)))
     gap = s.gap if o.gap == "true" else float(o.gap or guess)
-    reach = s.high - s.low if s.high - s.low < inf else 1.0
+    reach = s.reach
     price = {"none": inf, "paper": averaged * o.epsilon, "central": inf}.get(noise, o.epsilon)
     return Params(
         agents=s.agents, arms=s.arms, horizon=s.horizon, averaged=averaged, cycle=cycle,
@@ -520,7 +520,7 @@ def check(o: Choices, noise: str, form: str, partial: bool) -> None:
 def claim(noise: str, epsilon: float, averaged: int, s: Setting) -> Claim:
     """What is said about privacy, in words for someone who has to sign."""
     everyone = "anyone who sees every message, count, arm and time of all agents"
-    void = "" if s.high - s.low < inf else "noise level, not a guarantee: rewards are not bounded"
+    void = s.unbounded
     if noise == "none":
         return Claim(inf, everyone, "no noise is added")
     if noise == "paper" and averaged > 1:
@@ -560,7 +560,7 @@ def warnings(o: Choices, noise: str, form: str, p: Params, s: Setting, partial: 
         yield f"the printed radius needs ln(8 K r^2 T) < N = {p.averaged} to be a valid bound; {valid}"
     if o.aggregation != "mean" and not s.homogeneous:
         yield f"aggregation = {o.aggregation!r} estimates the middle of the agents' means, which differs from their mean"
-    if s.high - s.low == inf:
+    if s.unbounded:
         yield "rewards are unbounded: no finite noise is a guarantee; give problem.clip = [low, high]"
 
 

@@ -30,6 +30,7 @@ from coterie.errors import UsageError
 from coterie.kernel import UNIT, argmax, capacity, extend, larger, level, node, ones, pick, record
 from coterie.privacy.accountant import share_of
 from coterie.privacy.gauss import mu_of
+from coterie.privacy.statement import SEES_ALL
 from coterie.privacy.streams import digits_height, digits_used, root_norm
 from coterie.theory.gossip import fed_ucb_bound, gossip_ucb_bound
 
@@ -494,7 +495,7 @@ def make_params(o: Choices, s: Setting, mechanism: str, paper: bool, radius: str
         price=prices.get(mechanism, o.epsilon),
         levels=levels if mechanism == "tree" else 1, norm=norms.get(mechanism, 1.0), pulls_most=pulls_most,
         least=1.0 if paper else 2.0, tuned=int(radius == "tuned"), blurred=int(radius == "paper" and o.epsilon < inf),
-        factor=o.factor * o.factor, reach=s.high - s.low if s.high - s.low < inf else 1.0, proxy=s.proxy * s.proxy,
+        factor=o.factor * o.factor, reach=s.reach, proxy=s.proxy * s.proxy,
     )
 
 
@@ -513,11 +514,9 @@ def check(mechanism: str, paper: bool, s: Setting) -> None:
 
 
 def claim(mechanism: str, paper: bool, o: Choices, s: Setting) -> Claim:
-    everyone = "anyone who sees every message, count, arm and time, and may control all other agents"
     if mechanism == "plain":
-        return Claim(inf, everyone, "no noise is added")
+        return Claim(inf, SEES_ALL, "no noise is added")
     first = "not private: first reward of each arm is sent without noise" if paper and mechanism == "tree" else ""
-    unbounded = "" if s.high - s.low < inf else "noise level, not a guarantee: rewards are not bounded"
     notes = {
         "blocks": "each reward enters one noised block, once",
         "tree": "each reward enters one noised interval of each level of the tree; their losses add up to the stated one",
@@ -525,8 +524,8 @@ def claim(mechanism: str, paper: bool, o: Choices, s: Setting) -> Claim:
         "root": "all running sums of an arm are one stream with correlated normal noise, paid for once",
     }
     return Claim(
-        o.epsilon, everyone, "" if first else notes[mechanism], o.delta if mechanism == "root" else 0.0,
-        void="; ".join(filter(None, [first, unbounded])),
+        o.epsilon, SEES_ALL, "" if first else notes[mechanism], o.delta if mechanism == "root" else 0.0,
+        void="; ".join(filter(None, [first, s.unbounded])),
     )
 
 

@@ -32,6 +32,7 @@ from coterie.algorithms.cooperative import CoopOptions
 from coterie.contract import Algorithm, Claim, Entry, Method, Setting, offer, order
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, argmax, capacity, node, record
+from coterie.privacy.statement import SEES_ALL
 
 FINE = 1 << 32  # unit of votes in sums: integers add up the same in any order
 
@@ -280,13 +281,12 @@ class VoteOptions(CoopOptions):
 
 
 def build(o: Any, s: Setting) -> Method:
-    if s.liars > 0 and s.liars >= 0.5:
+    if s.liars >= 0.5:
         raise UsageError(f"liars must be below 0.5, where a median breaks down, got {s.liars:g}")
     first = o.batch or (1 if o.epsilon == inf else ceil(1 / o.epsilon))
     sizes = ladder(first, o.growth, s.horizon)
-    reach = s.high - s.low if s.high - s.low < inf else 1.0
     p = Params(
-        arms=s.arms, voters=s.agents, rungs=len(sizes), price=o.epsilon, noise=reach / o.epsilon, reach=reach,
+        arms=s.arms, voters=s.agents, rungs=len(sizes), price=o.epsilon, noise=s.reach / o.epsilon, reach=s.reach,
         proxy=s.proxy * s.proxy, shift=NormalDist().inv_cdf(1 / (2 * (1 - o.liars_assumed))),
         bonus=o.explore * (1.0 if o.votes == "mean" else sqrt(pi / 2)), median=int(o.votes != "mean"), clips=int(o.own_clip),
         scouts=int(o.votes == "scouts"),
@@ -310,11 +310,9 @@ def ladder(first: int, growth: float, horizon: int) -> list[int]:
 
 
 def claim(o: Any, s: Setting) -> Claim:
-    everyone = "anyone who sees every message, count, arm and time, and may control all other agents"
     if o.epsilon == inf:
-        return Claim(inf, everyone, "no noise is added")
-    unbounded = "" if s.high - s.low < inf else "noise level, not a guarantee: rewards are not bounded"
-    return Claim(o.epsilon, everyone, "each reward enters one noised batch, once, whatever the horizon", void=unbounded)
+        return Claim(inf, SEES_ALL, "no noise is added")
+    return Claim(o.epsilon, SEES_ALL, "each reward enters one noised batch, once, whatever the horizon", void=s.unbounded)
 
 
 def warnings(o: Any, s: Setting) -> tuple[str, ...]:

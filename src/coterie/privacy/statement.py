@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from coterie.privacy.accountant import Loss
 
 UNIT_OF_PRIVACY = "one reward of one agent"
+SEES_ALL = "anyone who sees every message, count, arm and time, and may control all other agents"
 BLIND_TO_CHOICES = "anyone who sees every message, but no arm, count or time of an agent's own choices"
 
 

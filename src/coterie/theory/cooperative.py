@@ -62,12 +62,12 @@ def multiples(every: int, rate: float, pulls: int) -> Releases:
 
 def losses(epsilon: float, rate: float, pulls: int, delta: float) -> Losses:
     """Of the first reward of an arm that is pulled `pulls` times, as printed."""
-    prices = release_counts(epsilon, rate, pulls).prices
-    basic = float(prices.sum())
+    releases = release_counts(epsilon, rate, pulls)
+    prices = releases.prices
     advanced = float((prices * np.tanh(prices / 2)).sum() + sqrt(2 * log(1 / delta) * (prices**2).sum()))
     squares = epsilon * float(zeta(rate))
     closed = min(epsilon * pulls ** (1 - rate / 2) / (1 - rate / 2), 2 * squares + sqrt(2 * squares * log(1 / delta)))
-    return Losses(basic, advanced, closed)
+    return Losses(releases.cost, advanced, closed)
 
 
 def _prices(rate: float, pulls: int) -> np.ndarray:
