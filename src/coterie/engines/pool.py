@@ -27,20 +27,20 @@ def run(p, seed, first, start, horizon, marks, worlds, links, weather, m):
         live(p, fold(seed, first + r), start, horizon, marks, worlds, own_world, links.first, links.origin, links.memory,
              links.period, m.reach, m.mask, weather, weather.away, m.secrets[r], m.opens[r], m.peers[r], m.ledgers[r],
              m.wires[r], m.words[r], m.said[r], m.former[r], m.changes[r], m.steps[r], m.mixed[r], m.who[r], m.sums[r],
-             m.due[r], m.news[r], m.heard[r], m.tales[r], m.totals[r], m.finals[r], m.curves[r], m.tallies[r], m.plans[r],
-             m.outs[r])
+             m.fresh[r], m.due[r], m.news[r], m.heard[r], m.tales[r], m.totals[r], m.finals[r], m.curves[r], m.tallies[r],
+             m.plans[r], m.outs[r])
 
 
 @node
 def live(p, key, start, horizon, marks, worlds, own_world, link, origin, memory, period, reach, mask, weather, away, secrets,
-         opens, peers, ledgers, wire, words, said, former, changes, steps, mixed, who, sums, due, news, heard, tale, totals,
-         finals, curve, tally, plan, out):
+         opens, peers, ledgers, wire, words, said, former, changes, steps, mixed, who, sums, fresh, due, news, heard, tale,
+         totals, finals, curve, tally, plan, out):
     ring, nodes, amounts, mark = changes.shape[0], len(totals), words.shape[1], 0
     for t in range(start, horizon + 1):
         now = t % ring
         if not SINGLY:
             for k in range(p.arms):
-                add_up(sums, reach, mask, changes, steps, mixed, who, due, now, k)
+                fresh[k] = add_up(sums, reach, mask, changes, steps, mixed, who, due, now, k)
         phase = t // period % link.shape[0]
         for i in range(nodes):
             if CHURNS and away[i, 0] <= t < away[i, 1]:
@@ -51,7 +51,7 @@ def live(p, key, start, horizon, marks, worlds, own_world, link, origin, memory,
                     if said[place] > 0 and not (LOSES and uniform(side(stream(key, i, FAULT, t), one), 0) < weather.loss):
                         take(sums, former[memory[one]], words, place, i)
             for k in range(p.arms):
-                if SINGLY or steps[ring, k, 0] > 0:
+                if SINGLY or fresh[k] > 0:
                     heard[0] = k
                     for a in range(1, amounts):
                         heard[a] = sums[k, a, i]
@@ -121,21 +121,21 @@ def post(words, former, changes, steps, mixed, who, now, place, j):
 
 @node
 def add_up(sums, reach, mask, changes, steps, mixed, who, due, now, k):
-    """Everything due on arm k, for every receiver. steps[ring, k, 0] tells whether there is anything."""
-    ring = changes.shape[0]
-    steps[ring, k, 0] = 0
+    """Everything due on arm k, for every receiver. Returns 1 if there was anything."""
+    ring, found = changes.shape[0], 0
     for a in range(1, steps.shape[2]):
         mailed = 0
         for delay in range(1, ring):
             slot = wrap(now + ring - delay, ring)
             step = steps[slot, k, a]
             if step != 0:
-                steps[ring, k, 0] = 1
+                found = 1
                 if mixed[slot, k, a] == 0:
                     count_bits(sums, reach, who, k, a, slot, delay, step)
                 else:
                     mailed = enlist(due, changes, k, a, slot, delay, mailed)
         add_rows(sums, mask, due, k, a, mailed)
+    return found
 
 
 @node

@@ -232,6 +232,7 @@ class PoolMemory(NamedTuple):
     mixed: np.ndarray
     who: np.ndarray  # ... and a bit for every sender
     sums: np.ndarray  # [replication, arm, amount, receiver]
+    fresh: np.ndarray  # [replication, arm]: 1 if anyone has something to hear about it
     due: np.ndarray
     news: np.ndarray
     heard: np.ndarray  # the same memory as whole numbers
@@ -319,10 +320,11 @@ def _simulate_pool(method, problem, worlds, agents, horizon, marks, links, weath
         said=np.zeros((R, ring * agents), int64),
         former=np.zeros((R, max(1, len(wires.senders)) if singly else agents, p.arms, amounts), int64),
         changes=np.zeros((R, ring, agents, amounts), int64),
-        steps=np.zeros((R, ring + 1, p.arms, amounts), int64),
+        steps=np.zeros((R, ring, p.arms, amounts), int64),
         mixed=np.zeros((R, ring, p.arms, amounts), int64),
         who=np.zeros((R, ring, p.arms, amounts, blocks), int64),
         sums=np.zeros((R, p.arms, amounts, agents), int64),
+        fresh=np.zeros((R, p.arms), int64),
         due=np.zeros((R, ring * agents + 3, 2), int64),
         news=news if compiled else news.view(np.recarray),
         heard=news.view(int64).reshape(R, amounts),
