@@ -95,6 +95,7 @@ def make_case(study: Specification, row: Row, replication: int) -> Case:
         raise UsageError(f"problem.kind must be {wanted} for {entry.name}, got {study.problem.kind!r}")
     graph = make_graph(study, np.random.default_rng([study.seed, replication, NETWORK]))
     method = entry.build(row.options, setting)
+    check_faults(row, method)
     method = method._replace(warnings=(*method.warnings, *fault_warnings(row, method)))
     delay, links, traffic = STRUCTURES[method.structure](study, method, graph, overall.max() - overall)
     weather = make_weather(study, row, method, overall, np.random.default_rng([study.seed, replication, FAULTS]))
@@ -173,14 +174,18 @@ def make_weather(study: Specification, row: Row, method: Method, truth: np.ndarr
     )
 
 
+def check_faults(row: Row, method: Method) -> None:
+    """A trusted server, and shares of noise, need every report."""
+    if method.node.mechanism == "shares" or (method.server is not None and method.server.collect):
+        for key in ("loss", "dropout"):
+            if getattr(row.faults, key) > 0:
+                raise UsageError(f"faults.{key} must be 0 where the noise needs every report, got {getattr(row.faults, key):g}")
+
+
 def fault_warnings(row: Row, method: Method) -> Iterator[str]:
     """What the faults of a study do not do to this algorithm."""
-    faults, server, role = row.faults, method.structure not in ("peers", "alone"), method.node
-    if server and ((method.server is not None and method.server.collect) or role.mechanism == "shares"):
-        for key in ("loss", "dropout"):
-            if getattr(faults, key) > 0:
-                raise UsageError(f"faults.{key} must be 0 where the noise needs every report, got {getattr(faults, key):g}")
-    if server and (faults.churn > 0 or faults.one_way):
+    faults, role = row.faults, method.node
+    if method.structure not in ("peers", "alone") and (faults.churn > 0 or faults.one_way):
         yield "agents come and go, and single directions get lost, between peers only: not in this row"
     speaks = role.speak is not contract.speak and method.structure != "alone"
     if (faults.liars > 0 or faults.contamination > 0) and speaks and role.lie is contract.lie and role.pose is contract.pose:
