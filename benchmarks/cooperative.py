@@ -7,8 +7,7 @@ reaches, in the round in which it is due; the numpy loop sums a ring of the last
 import numpy as np
 from numba import njit
 
-from coterie.studies import load_study
-from coterie.studies.case import make_case
+from benchmarks import only_case
 
 
 def case(name: str, agents: int, horizon: int, life: int = 2, **options):
@@ -18,8 +17,7 @@ def case(name: str, agents: int, horizon: int, life: int = 2, **options):
         "network": {"graph": "erdos-renyi", "probability": 0.1, "life": life},
         "algorithm": [{"name": name, **options}],
     }
-    specification = load_study(study).specification
-    return make_case(specification, specification.rows[0], 0)
+    return only_case(study)
 
 
 @njit

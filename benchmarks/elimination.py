@@ -9,8 +9,7 @@ from math import ceil, log, sqrt
 import numpy as np
 from numba import njit
 
-from coterie.studies import load_study
-from coterie.studies.case import make_case
+from benchmarks import only_case
 
 
 def case(agents: int, arms: int, horizon: int, **options):
@@ -19,8 +18,7 @@ def case(agents: int, arms: int, horizon: int, **options):
         "problem": {"instance": "grid", "agents": agents, "arms": arms},
         "algorithm": [{"name": "cdp-mab", **options}],
     }
-    specification = load_study(study).specification
-    return make_case(specification, specification.rows[0], 0)
+    return only_case(study)
 
 
 def numpy_loop(seed, agents, means, horizon, epsilon, marks):

@@ -6,8 +6,7 @@ The two others are written for this one algorithm, with Bernoulli rewards and th
 import numpy as np
 from numba import njit
 
-from coterie.studies import load_study
-from coterie.studies.case import make_case
+from benchmarks import only_case
 
 
 def means(agents: int, arms: int) -> np.ndarray:
@@ -21,8 +20,7 @@ def case(name: str, agents: int, horizon: int, graph: str = "path", arms: int = 
         "network": {"graph": graph},
         "algorithm": [{"name": name, **options}],
     }
-    specification = load_study(study).specification
-    return make_case(specification, specification.rows[0], 0)
+    return only_case(study)
 
 
 @njit
