@@ -3,20 +3,23 @@
 An algorithm is a set of small functions (hooks) on flat records. The same functions run interpreted, compiled inside a
 simulation loop, and one event at a time in a deployed agent; the three end in the same bytes.
 
-    secret   raw reward sums. Written by `observe` and `collect`, read by `release` (and by a declared `peek`, `overhear`).
+    secret   the engine's record of a node's rewards (see privacy.secret). No hook is handed it but `peek` and `overhear`, which
+             need a written caveat, and they only read it.
+    inner    what `peek` and `overhear` derive from the secret and keep. No other hook is handed it.
     open     all that was released or received. Every visible act is a function of it.
     peer     what a node knows and remembers of one sender (open).
-    plan     the pulls a node has committed to: entries (arm, pulls), taking `rounds` rounds.
-    out      numbers on their way through the door; an entry says what it covers and what it costs.
+    plan     the pulls a node commits to: entries (arm, pulls).
+    out      what is to leave: `release` names stretches of rewards and prices, `publish` finds the noised sums there.
     message  what travels between nodes (a function of open).
     card     what the two ends of a drawn edge show each other (a function of open).
     tale     what a liar wants to be believed (see engines.faults).
     p        parameters: a NamedTuple of numbers, the same for all nodes.
     t        the number of the turn: a round among peers, an epoch around a server.
 
-Three rules carry the privacy argument. No hook receives another node's record. No hook that acts visibly receives the secret,
-so acts are post-processing by signature. What leaves the secret is an `offer`, and the door derives the noise from the
-sensitivity and the price, so less noise cannot be had without paying more.
+Three rules carry the privacy argument. No hook receives another node's record. No hook without a caveat receives a reward, or
+anything that was made of one and has not passed the door. What leaves is the sum of an arm's rewards between two points of its
+past, both named by what is open: the door forms the sum, and knows what it covers and how far one reward moves it. All that is
+left to an algorithm is the price.
 
 Each function below is the default of a hook: it does nothing, and its docstring is the contract.
 """
@@ -29,7 +32,11 @@ from numpy import dtype, float64, int64
 from pydantic import BaseModel, ConfigDict
 
 from coterie.kernel import capacity, node, record
+from coterie.privacy.mechanisms import LAPLACE, Mechanism
 from coterie.privacy.statement import Claim
+
+NOW = NOWHERE = -1  # an end of a stretch: the present; where to keep a point: not at all
+START = -2  # the other end: the start of the run
 
 
 @node
@@ -38,8 +45,9 @@ def choose(open, p, t, die, plan):
 
 
 @node
-def peek(secret, open, p, t, die, plan):
-    """In place of choose, but reads the secret. Needs a written caveat; no adversary may see the choices."""
+def peek(secret, inner, open, p, t, die, plan):
+    """In place of choose, but reads the secret. Needs a written caveat. It must not write `open` or the secret: what it
+    ordered reaches `release` and `publish` as the plan."""
 
 
 @node
@@ -49,13 +57,8 @@ def idle(open, p, t, die):
 
 
 @node
-def observe(secret, p, t, arm, pulls, total):
-    """`pulls` rewards of `arm` sum to `total` on the integer grid. Order and batching must not matter."""
-
-
-@node
-def release(secret, open, p, t, plan, out):
-    """Fill entries of `out` by offer(...) with exact statistics, and clear what was handed out. Must not write `open`."""
+def release(open, p, t, plan, out):
+    """Say what is to leave, by offer(...) and its kin. Called every turn, when all rewards of the plan have come."""
 
 
 @node
@@ -75,13 +78,8 @@ def hear(open, peer, p, t, message):
 
 
 @node
-def overhear(secret, open, peer, p, t, message):
-    """In place of hear, but reads the secret. Needs a written caveat, as peek does."""
-
-
-@node
-def collect(secret, peer, p, t, message):
-    """In place of hear, for a trusted aggregator: what arrives is raw and goes into its secret, and nowhere else."""
+def overhear(secret, inner, open, peer, p, t, message):
+    """In place of hear, but reads the secret. Needs a written caveat, and writes `inner` only, as peek does."""
 
 
 @node
@@ -128,64 +126,78 @@ def pose(open, p, t, tale, die, card):
 @node
 def order(plan, arm, pulls):
     """Commit to `pulls` pulls of `arm`. A plan goes round its entries in the order they were made."""
-    plan.arm[plan.entries] = arm
-    plan.pulls[plan.entries] = pulls
+    e = min(plan.entries, len(plan.arm) - 1)  # one too many is told by their number
+    plan.arm[e] = arm
+    plan.pulls[e] = pulls
     plan.entries += 1
 
 
 @node
-def offer(out, arm, value, sensitivity, price, chain, first, last):
-    """Offer `value` to the door.
+def offer(out, arm, price):
+    """Let the sum of the arm's rewards since its last offer out: every reward is told once.
 
-    sensitivity  how far one covered reward can move it, in rewards
-    price        what to spend: epsilon (Laplace) or mu (Gauss); inf: no noise, and the ledger says so
-    first, last  the rewards it covers, on a clock of the arm's own (pulls or rounds)
-    chain        entries of one (arm, chain) should cover disjoint stretches; where they overlap, costs add
+    price: what to spend on it, an epsilon (Laplace) or a mu (normal noise); inf: no noise, and the ledger says so. Where there
+    is no reward to tell of, noise alone leaves, and nothing is booked.
     """
-    e = out.entries
+    offer_between(out, arm, 0, NOW, 0, price, 0)
+
+
+@node
+def offer_all(out, arm, price):
+    """The sum of all of the arm's rewards so far. The next one tells of them again, and its price is added to this one."""
+    offer_between(out, arm, START, NOW, NOWHERE, price, 0)
+
+
+@node
+def offer_each(out, plan, price):
+    """An `offer` for every arm of the plan, all at one price. `out` must be empty. Loops over it use vectors."""
+    for e in range(min(plan.entries, len(out.arm))):
+        out.arm[e] = plan.arm[e]
+    out.entries, out.each = plan.entries, price
+
+
+@node
+def offer_between(out, arm, since, until, keep, price, chain):
+    """The sum of the arm's rewards between two points of its past.
+
+    since, until  marks 0, 1, ... of as many as the algorithm has for each arm, NOW, or (since) START, which is also where a
+                  mark lies that was never kept. NOW to NOW: noise alone. All points are those before this turn's are kept.
+    keep          the mark that the present point is kept as; NOWHERE: none
+    chain         entries of one (arm, chain) should cover disjoint stretches; where they overlap, prices add up
+    """
+    e = min(out.entries, len(out.arm) - 1)
     out.arm[e] = arm
-    out.value[e] = value
-    out.sensitivity[e] = sensitivity
+    out.since[e] = since
+    out.until[e] = until
+    out.keep[e] = keep
     out.price[e] = price
     out.chain[e] = chain
-    out.first[e] = first
-    out.last[e] = last
     out.entries += 1
 
 
 @node
-def offer_each(out, plan, values, sensitivity, price, chain, first, last):
-    """One offer for every arm of the plan, values[arm], all with the same cover and price. `out` must be empty."""
-    for e in range(plan.entries):
-        out.arm[e] = plan.arm[e]
-        out.value[e] = values[plan.arm[e]]
-        out.sensitivity[e] = sensitivity
-        out.price[e] = price
-        out.chain[e] = chain
-        out.first[e] = first
-        out.last[e] = last
-    out.entries = plan.entries
+def remember(out, arm, mark, keep):
+    """Keep a point that is marked under another mark, too. It shows nothing."""
+    e = min(out.moves, len(out.move_arm) - 1)
+    out.move_arm[e] = arm
+    out.move_from[e] = mark
+    out.move_to[e] = keep
+    out.moves += 1
 
 
 def plan_record(p: Any) -> dtype:
-    """`total` (rewards drawn for an entry) and `lap` (regret of one pull of each entry before) are the engine's."""
     n = capacity(p.arms)
-    slots = {"arm": (int64, n), "pulls": (int64, n), "total": (int64, n), "lap": (float64, n + 4)}
-    return record(entries=int64, rounds=int64, **slots)
+    return record(entries=int64, arm=(int64, n), pulls=(int64, n))
 
 
-def out_record(p: Any, width: int = 1) -> dtype:
-    n = capacity(p.arms) * width
-    return record(
-        entries=int64,
-        arm=(int64, n),
-        value=(int64, n),
-        sensitivity=(float64, n),
-        price=(float64, n),
-        chain=(int64, n),
-        first=(int64, n),
-        last=(int64, n),
-    )
+def out_record(role: "Algorithm", p: Any) -> dtype:
+    """`since` to `price` are said by `release`; the door puts in the rest. A pair of numbers takes two entries."""
+    n = capacity(p.arms) * role.width * (2 if role.mechanism.covers == "pair" else 1)
+    m = capacity(max(1, role.moves(p)))
+    said = dict.fromkeys(("arm", "since", "until", "keep", "chain"), (int64, n)) | {"price": (float64, n)}
+    filled_in = {"value": (int64, n), "first": (int64, n), "last": (int64, n), "sensitivity": (float64, n)}
+    moved = dict.fromkeys(("move_arm", "move_from", "move_to"), (int64, m))
+    return record(entries=int64, moves=int64, each=float64, **said, **filled_in, **moved)
 
 
 def nothing(p: Any) -> dtype:
@@ -197,15 +209,14 @@ class Algorithm(NamedTuple):
     """One role: its record types and its hooks. Variants are made by `_replace`."""
 
     name: str
-    secret: Callable[[Any], dtype] = nothing
     open: Callable[[Any], dtype] = nothing
     message: Callable[[Any], dtype] = nothing
     peer: Callable[[Any], dtype] = nothing
     card: Callable[[Any], dtype] = nothing
+    inner: Callable[[Any], dtype] = nothing
     hears: Callable[[Any], dtype] | None = None  # what it receives, if not its own kind of message
     choose: Callable = choose
     idle: Callable = idle
-    observe: Callable = observe
     release: Callable = release
     publish: Callable = publish
     speak: Callable = speak
@@ -218,11 +229,15 @@ class Algorithm(NamedTuple):
     pose: Callable = pose
     peek: Callable | None = None
     overhear: Callable | None = None
-    collect: Callable | None = None
     weigh: Callable | None = None
-    mechanism: str = "laplace"  # which noise the door adds: one of privacy.door.NOISES
+    mechanism: Mechanism = LAPLACE  # which noise the door adds
     chains: Callable[[Any], int] = lambda p: 1
-    width: int = 1  # numbers per arm that may pass the door in one turn
+    marks: Callable[[Any], int] = lambda p: 1  # points in an arm's past that can be kept at a time; `offer` has mark 0
+    moves: Callable[[Any], int] = lambda p: 0  # marks that may be copied in one turn
+    stream: Callable[[Any], int] = lambda p: 0  # rewards of an arm that a stream of running sums can hold
+    trusts: bool = False  # an agent whose raw rewards go to its server with every report; it releases nothing itself
+    trusted: bool = False  # a server that is handed them
+    width: int = 1  # offers for each arm in one turn
     first_round: int = 1  # 0: one free round of start-up pulls
     additive: str = ""  # messages (arm, whole numbers) add up: "words" replace a sender's former ones on an arm, "news" do not
     seldom: bool = False  # speaks in few rounds: the engine then looks at who spoke, and not at who is heard
@@ -230,9 +245,9 @@ class Algorithm(NamedTuple):
 
 
 HOOKS = (
-    "choose", "idle", "observe", "release", "publish", "speak", "hear", "greet", "meet", "leave", "inherit", "lie", "pose",
+    "choose", "idle", "release", "publish", "speak", "hear", "greet", "meet", "leave", "inherit", "lie", "pose",
 )  # fmt: skip
-SWITCHES = ("peek", "overhear", "collect", "weigh")  # hooks that replace or precede another one where they are given
+SWITCHES = ("peek", "overhear", "weigh")  # hooks that replace or precede another one where they are given
 
 
 class Options(BaseModel):
@@ -298,7 +313,7 @@ class Method(NamedTuple):
     exploration: int = 0  # among peers: rounds at the start whose regret is told apart
     facts: dict[str, float] = {}  # noqa: RUF012  # what else a summary should tell
     bound: Callable[[Any, float], float] | None = None  # regret per agent by the paper's theorem, of the gaps and lambda_2
-    extra: Callable[[Any, Any], dict[str, Any]] | None = None  # of (secrets, opens): further numbers for each replication
+    extra: Callable[[Any, Any], dict[str, Any]] | None = None  # of (inners, opens): further numbers for each replication
 
 
 class Entry(NamedTuple):

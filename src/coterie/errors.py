@@ -16,6 +16,10 @@ class UsageError(CoterieError):
     exit_code = 2
 
 
+class AlgorithmError(UsageError):
+    """An algorithm's file breaks the contract: the line names the file, the hook and, where it is known, the line."""
+
+
 class BudgetError(CoterieError):
     """A release would cost more privacy than is left; nothing was released."""
 

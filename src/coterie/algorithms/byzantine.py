@@ -30,12 +30,7 @@ class Params(NamedTuple):
     places: int  # values a sample may have
     contamination: float  # assumed share of lies
     spread: float  # sigma, or its square: the radius is sqrt(2 spread ln t / samples)
-    reach: float  # high - low of an honest reward
     trims: int  # 1: trimmed mean, 0: mean of clipped samples
-
-
-def secret_record(p):
-    return record(latest=int64)
 
 
 def open_record(p):
@@ -111,13 +106,8 @@ def shortest(open, p, k, c, n):
 
 
 @node
-def observe(secret, p, t, arm, pulls, total):
-    secret.latest = total
-
-
-@node
-def release(secret, open, p, t, plan, out):
-    offer(out, open.arm, secret.latest, p.reach, inf, 0, t, t)
+def release(open, p, t, plan, out):
+    offer(out, open.arm, inf)  # the one reward since the last offer
 
 
 @node
@@ -174,8 +164,8 @@ def lie(open, p, t, tale, die, message):
 
 
 BYZANTINE = Algorithm(
-    "byzantine_ucb", secret_record, open_record, message_record, choose=choose, observe=observe, release=release,
-    publish=publish, speak=speak, hear=hear, lie=lie, additive="news",
+    "byzantine_ucb", open_record, message_record, choose=choose, release=release, publish=publish, speak=speak, hear=hear,
+    lie=lie, additive="news",
 )  # fmt: skip
 
 
@@ -197,7 +187,7 @@ def build(o: Any, s: Setting) -> Method:
     if assumed >= 0.5:
         raise UsageError(f"liars must be below 0.5, where the trimmed mean breaks down, got {assumed:g}")
     spread = s.proxy if o.radius == "paper" else s.proxy * s.proxy
-    p = Params(s.arms, len(values), assumed, spread, s.reach, int(o.estimator == "trimmed"))
+    p = Params(s.arms, len(values), assumed, spread, int(o.estimator == "trimmed"))
     spare = np.zeros(capacity(len(values)) - len(values))
     known = {
         "value": np.tile(np.concatenate([values, spare]), (s.agents, 1)),

@@ -21,9 +21,10 @@ import numpy as np
 from numpy import float64, int64
 from pydantic import Field
 
-from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, offer, order
+from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, offer_all, order
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, argmax, capacity, extend, node, record
+from coterie.privacy.mechanisms import KEPT
 from coterie.privacy.statement import SEES_ALL
 from coterie.theory.cooperative import losses, multiples, release_counts
 
@@ -33,13 +34,9 @@ class Params(NamedTuple):
     epsilon: float  # the purse's income: share of the pulls' allowance that releases may spend
     rate: float  # v: a release at n pulls costs n^(-v/2)
     scale: float  # of all prices; 1: as printed
-    reach: float  # high - low of a reward: the sensitivity of a sum
+    reach: float  # high - low of a reward
     explore: int  # rounds of round robin
     every: int  # DP-UCB-INT: pulls between two looks at an arm
-
-
-def secret_record(p):
-    return record(total=(int64, capacity(p.arms)))
 
 
 def open_record(p):
@@ -58,13 +55,18 @@ def message_record(p):
 
 @node
 def choose(open, p, t, die, plan):
+    commit(open, plan, best_arm(open, p, t))
+
+
+@node
+def best_arm(view, p, t):
+    """By round robin at first, then by the index. What an agent goes by is open, or (as printed) its inner view."""
     if t <= p.explore:
-        commit(open, plan, (t - 1) % p.arms)
-        return
+        return (t - 1) % p.arms
     scale = sqrt(2.0 * log(t))
     for k in range(p.arms):
-        open.index[k] = open.average[k] + scale * open.width[k] if open.width[k] > 0.0 else inf
-    commit(open, plan, argmax(open.index, p.arms))
+        view.index[k] = view.average[k] + scale * view.width[k] if view.width[k] > 0.0 else inf
+    return argmax(view.index, p.arms)
 
 
 @node
@@ -75,22 +77,17 @@ def commit(open, plan, k):
 
 
 @node
-def refresh(open, k, total, count):
+def refresh(view, k, total, count):
     """What the index of arm k needs; its radius is sqrt(2 ln t / count). Width 0: nothing is known yet."""
     if count > 0:
         share = 1.0 / count
-        open.average[k] = total / UNIT * share
-        open.width[k] = sqrt(share)
+        view.average[k] = total / UNIT * share
+        view.width[k] = sqrt(share)
 
 
 @node
-def observe(secret, p, t, arm, pulls, total):
-    secret.total[arm] += total
-
-
-@node
-def release(secret, open, p, t, plan, out):
-    offer(out, open.arm, secret.total[open.arm], p.reach, inf, 0, 1, open.pulls[open.arm])
+def release(open, p, t, plan, out):
+    offer_all(out, open.arm, inf)
 
 
 @node
@@ -125,8 +122,8 @@ def lie(open, p, t, tale, die, message):
 
 
 COOP = Algorithm(
-    "coop_ucb", secret_record, open_record, message_record, choose=choose, observe=observe, release=release, publish=publish,
-    speak=speak, hear=hear, lie=lie, additive="words",
+    "coop_ucb", open_record, message_record, choose=choose, release=release, publish=publish, speak=speak, hear=hear, lie=lie,
+    additive="words", marks=lambda p: 0,
 )  # fmt: skip
 
 
@@ -146,10 +143,9 @@ def pay(open, p):
 
 
 @node
-def private_release(secret, open, p, t, plan, out):
-    k = open.arm
-    if open.purse[k] >= open.price * (1.0 - 1e-12):
-        offer(out, k, secret.total[k], p.reach, p.scale * open.price, 0, 1, open.pulls[k])
+def private_release(open, p, t, plan, out):
+    if open.purse[open.arm] >= open.price * (1.0 - 1e-12):
+        offer_all(out, open.arm, p.scale * open.price)
 
 
 PRIVATE = COOP._replace(name="private_ucb", choose=private_choose, release=private_release)
@@ -158,51 +154,62 @@ PRIVATE = COOP._replace(name="private_ucb", choose=private_choose, release=priva
 # --- as printed: own rewards enter raw, and current counts travel --------------------------------------
 
 
-def printed_secret(p):
-    return record(pivotal=int64, total=(int64, capacity(p.arms)))
+def printed_inner(p):
+    n = capacity(p.arms)
+    return record(
+        pivotal=int64, heard_count=(int64, n), heard_total=(int64, n), average=(float64, n), width=(float64, n),
+        index=(float64, n),
+    )  # fmt: skip
 
 
 @node
-def printed_peek(secret, open, p, t, die, plan):
+def printed_peek(secret, inner, open, p, t, die, plan):
     if t > 1:
-        mix_in(secret, open, open.arm)
-    choose(open, p, t, die, plan)
+        mix_in(secret, inner, open.arm)
+    arm = best_arm(inner, p, t)
     if t > p.explore:
-        secret.pivotal += pivotal(secret, open, p)
-    pay(open, p)
+        inner.pivotal += pivotal(secret, inner, p, arm)
+    order(plan, arm, 1)
 
 
 @node
-def mix_in(secret, open, k):
-    refresh(open, k, secret.total[k] + open.heard_total[k], open.pulls[k] + open.heard_count[k])
+def mix_in(secret, inner, k):
+    refresh(inner, k, secret.total[k] + inner.heard_total[k], secret.count[k] + inner.heard_count[k])
 
 
 @node
-def pivotal(secret, open, p):
+def pivotal(secret, inner, p, best):
     """1 if another value of one own reward would have changed the choice: it is then plain for all to see.
 
     A reward 1 of the chosen arm may become 0, a reward 0 of another arm 1; in between lies nothing that changes more.
     """
-    best, own = open.arm, open.pulls[open.arm] - 1  # the pull of this round has no reward yet
-    top = open.index[best]
-    low = top - open.width[best] * open.width[best] * p.reach if own > 0 and secret.total[best] > 0 else top
+    top = inner.index[best]
+    low = top - inner.width[best] * inner.width[best] * p.reach if secret.count[best] > 0 and secret.total[best] > 0 else top
     for k in range(p.arms):
-        raised = open.index[k]
+        raised = inner.index[k]
         if k != best:
             if raised > low or (raised == low and k < best):
                 return 1
-            if open.pulls[k] > 0 and secret.total[k] < open.pulls[k] * UNIT:
-                raised += open.width[k] * open.width[k] * p.reach
+            if secret.count[k] > 0 and secret.total[k] < secret.count[k] * UNIT:
+                raised += inner.width[k] * inner.width[k] * p.reach
             if raised > top or (raised == top and k < best):
                 return 1
     return 0
 
 
 @node
-def printed_overhear(secret, open, peer, p, t, news):
-    open.heard_count[news.arm] += news.count
-    open.heard_total[news.arm] += news.total
-    mix_in(secret, open, news.arm)
+def printed_overhear(secret, inner, open, peer, p, t, news):
+    inner.heard_count[news.arm] += news.count
+    inner.heard_total[news.arm] += news.total
+    mix_in(secret, inner, news.arm)
+
+
+@node
+def printed_release(open, p, t, plan, out):
+    open.arm = plan.arm[0]
+    open.pulls[open.arm] += 1
+    pay(open, p)
+    private_release(open, p, t, plan, out)
 
 
 @node
@@ -222,8 +229,8 @@ def printed_speak(open, p, t, message):
 
 
 PRINTED = PRIVATE._replace(
-    name="private_ucb_printed", secret=printed_secret, peek=printed_peek, overhear=printed_overhear, publish=printed_publish,
-    speak=printed_speak, caveat="own raw rewards and current counts steer choices that everyone sees",
+    name="private_ucb_printed", inner=printed_inner, peek=printed_peek, overhear=printed_overhear, release=printed_release,
+    publish=printed_publish, speak=printed_speak, caveat="own raw rewards and current counts steer choices that everyone sees",
 )  # fmt: skip
 
 
@@ -256,23 +263,22 @@ def frozen_choose(open, p, t, die, plan):
 
 
 @node
-def look(secret, open, p, k, out):
-    n = open.pulls[k]
-    offer(out, k, secret.total[k], p.reach, p.scale * exp(-0.5 * p.rate * log(n)), 0, 1, n)
+def look(open, p, k, out):
+    offer_all(out, k, p.scale * exp(-0.5 * p.rate * log(open.pulls[k])))
 
 
 @node
-def single_release(secret, open, p, t, plan, out):
+def single_release(open, p, t, plan, out):
     if open.pulls[open.arm] % p.every == 0:
-        look(secret, open, p, open.arm, out)
+        look(open, p, open.arm, out)
 
 
 @node
-def fresh_release(secret, open, p, t, plan, out):
+def fresh_release(open, p, t, plan, out):
     """Whenever the next decision finds the count of an arm at a multiple, whether the arm was pulled or not."""
     for k in range(p.arms):
         if t >= p.explore and open.pulls[k] % p.every == 0:
-            look(secret, open, p, k, out)
+            look(open, p, k, out)
 
 
 @node
@@ -285,8 +291,7 @@ def single_publish(open, p, t, plan, out):
 
 
 LIVE = Algorithm(
-    "dp_ucb_int_live", secret_record, single_open, choose=live_choose, observe=observe, release=single_release,
-    publish=single_publish,
+    "dp_ucb_int_live", single_open, choose=live_choose, release=single_release, publish=single_publish, marks=lambda p: 0,
 )  # fmt: skip
 FROZEN = LIVE._replace(name="dp_ucb_int_frozen", choose=frozen_choose)
 FRESH = FROZEN._replace(name="dp_ucb_int_fresh", release=fresh_release)
@@ -348,7 +353,7 @@ def build_private(o: Any, s: Setting) -> Method:
     )  # fmt: skip
     rule = PRINTED if o.mode == "paper" else PRIVATE
     if o.noise == "kept":
-        rule = rule._replace(name=f"{rule.name}_kept", mechanism="kept")
+        rule = rule._replace(name=f"{rule.name}_kept", mechanism=KEPT)
     return Method(
         rule, p, private_claim(o, s), life=o.life,
         facts=accounts(nominal, o.rate, s.horizon) if o.mode != "private" else {},
@@ -362,9 +367,9 @@ def accounts(epsilon: float, rate: float, horizon: int) -> dict[str, float]:
     return {"loss_basic": found.basic, "loss_advanced": found.advanced, "loss_closed_bound": found.closed_bound}
 
 
-def pivots(secrets: np.ndarray, opens: np.ndarray) -> dict[str, np.ndarray]:
+def pivots(inners: np.ndarray, opens: np.ndarray) -> dict[str, np.ndarray]:
     """How many agents had a round in which one of their own rewards decided what they did for all to see."""
-    return {"pivotal_share": (secrets["pivotal"] > 0).mean(axis=1), "pivotal_rounds": secrets["pivotal"].mean(axis=1)}
+    return {"pivotal_share": (inners["pivotal"] > 0).mean(axis=1), "pivotal_rounds": inners["pivotal"].mean(axis=1)}
 
 
 def private_claim(o: Any, s: Setting) -> Claim:

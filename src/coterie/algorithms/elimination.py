@@ -29,6 +29,7 @@ from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, 
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, argmax, capacity, node, pick, record
 from coterie.privacy.aggregate import aggregate_delta, reading_probability
+from coterie.privacy.mechanisms import LAPLACE, SHARES
 
 PRINTED, SUBEXP, CHERNOFF = 0, 1, 2
 
@@ -44,7 +45,6 @@ class Params(NamedTuple):
     price: float  # epsilon of one release; inf: no noise
     noise: float  # b: scale of the noise on an epoch sum; 0: none
     alone: int  # 1: every agent's noise is in the average; 0: one draw per epoch for all
-    holders: int  # among how many agents one draw is shared out (secure aggregation)
     form: int  # of the radius
     reach: float  # high - low of a reward: the sensitivity of a sum
     width: float  # twice the sub-Gaussian standard deviation of a reward: 1 on [0, 1]
@@ -55,10 +55,6 @@ class Params(NamedTuple):
 
 
 # --- the client: explore, privatise, keep history -------------------------------------------------
-
-
-def client_secret(p):
-    return record(total=(int64, capacity(p.arms)))
 
 
 def client_open(p):
@@ -81,19 +77,11 @@ def hear_decision(open, peer, p, t, decision):
 def choose(open, p, t, die, plan):  # step 1
     for e in range(open.survivors):
         order(plan, open.arm[e], open.pulls)
-    plan.rounds = open.survivors * open.pulls
 
 
 @node
-def observe(secret, p, t, arm, pulls, total):
-    secret.total[arm] += total
-
-
-@node
-def release(secret, open, p, t, plan, out):  # step 2: every reward is in one epoch sum
-    offer_each(out, plan, secret.total, p.reach, p.price, 0, open.samples + 1, open.samples + open.pulls)
-    for e in range(plan.entries):
-        secret.total[plan.arm[e]] = 0
+def release(open, p, t, plan, out):  # step 2: every reward is in one epoch sum
+    offer_each(out, plan, p.price)
 
 
 @node
@@ -138,7 +126,7 @@ def lie_report(open, p, t, tale, die, report):
 def server_open(p):
     n = capacity(p.arms)
     return record(
-        survivors=int64, samples=int64, reports=int64, covered=int64,
+        survivors=int64, samples=int64, reports=int64,
         target=float64, spread=float64, shallow=float64, draws=float64,
         arm=(int64, n), total=(int64, n), score=(float64, n), history=(int64, n),
     )
@@ -350,24 +338,21 @@ def weigh_robust(open, peers, p, t):
 # --- a trusted server that adds the noise itself ------------------------------------------------------
 
 
-def trusted_secret(p):
-    n = capacity(p.arms)
-    return record(total=(int64, n), before=(int64, n))
+@node
+def speak_trusting(open, p, t, report):  # what it has seen goes with its word
+    report.said = open.survivors
+    return 1
 
 
 @node
-def collect_report(secret, peer, p, t, report):
-    for e in range(report.said):
-        secret.total[e] += report.total[e]
+def hear_trusting(open, peer, p, t, report):
+    open.reports += peer.voices
 
 
 @node
-def trusted_release(secret, open, p, t, plan, out):
+def trusted_release(open, p, t, plan, out):
     for e in range(open.survivors):
-        k = open.arm[e]
-        offer(out, k, secret.total[e] - secret.before[k], p.reach, p.reach / p.noise, 0, open.covered + 1, open.samples)
-        secret.before[k] = secret.total[e]
-        secret.total[e] = 0
+        offer(out, open.arm[e], p.reach / p.noise)
 
 
 @node
@@ -375,20 +360,19 @@ def trusted_publish(open, p, t, plan, out):
     for e in range(out.entries):
         open.history[out.arm[e]] += out.value[e]
         open.total[e] = open.history[out.arm[e]]
-    open.reports, open.covered = p.averaged, open.samples
 
 
 CLIENT = Algorithm(
-    "elimination_client", client_secret, client_open, report_record, hears=decision_record, choose=choose, idle=idle,
-    observe=observe, release=release, publish=publish, speak=speak_report, hear=hear_decision,
-    lie=lie_report,
-)
+    "elimination_client", client_open, report_record, hears=decision_record, choose=choose, idle=idle, release=release,
+    publish=publish, speak=speak_report, hear=hear_decision, lie=lie_report,
+)  # fmt: skip
 SERVER = Algorithm(
-    "elimination_server", open=server_open, message=decision_record, peer=desk_record, hears=report_record,
-    speak=speak_decision, hear=hear_report, weigh=weigh_all,
-)
+    "elimination_server", server_open, decision_record, desk_record, hears=report_record, speak=speak_decision,
+    hear=hear_report, weigh=weigh_all,
+)  # fmt: skip
 FILING = SERVER._replace(peer=file_record, hear=hear_and_file)
-TRUSTED = SERVER._replace(secret=trusted_secret, collect=collect_report, release=trusted_release, publish=trusted_publish)
+TRUSTING = CLIENT._replace(release=contract.release, speak=speak_trusting, lie=contract.lie, trusts=True)
+TRUSTED = SERVER._replace(hear=hear_trusting, release=trusted_release, publish=trusted_publish, trusted=True)
 
 
 # --- what a study may set, and what it means ----------------------------------------------------------
@@ -457,8 +441,8 @@ def build(structure: str, options: Options, s: Setting) -> Method:
         server = FILING._replace(weigh=weigh_memory if rotate else weigh_robust)
     elif noise == "central":
         server = TRUSTED
-    client = CLIENT._replace(mechanism="shares" if noise == "secagg" else "laplace")
-    if noise in ("secagg", "central"):  # an agent's own total is raw or nearly so: no visible act may rest on it
+    client = TRUSTING if noise == "central" else CLIENT._replace(mechanism=SHARES if noise == "secagg" else LAPLACE)
+    if noise in ("secagg", "central"):  # an agent's own total is nearly raw, or none: no visible act may rest on it
         client = client._replace(idle=contract.idle)
     return Method(
         client, p, claim(noise, o.epsilon, p.averaged, s),
@@ -480,7 +464,7 @@ def make_params(o: Choices, s: Setting, noise: str, form: str, team: int, report
         agents=s.agents, arms=s.arms, horizon=s.horizon, averaged=averaged, cycle=cycle,
         shrink=0.5 if o.rounds is None else gap ** (1.0 / (o.rounds // cycle)), limit=o.rounds or 0,
         price=price, noise=reach / o.epsilon if noise == "central" else 0.0 if noise == "none" else reach / price,
-        alone=int(noise in ("paper", "local")), holders=team,
+        alone=int(noise in ("paper", "local")),
         form={"printed": PRINTED, "subexp": SUBEXP, "chernoff": CHERNOFF}[form], reach=reach, width=2.0 * s.proxy,
         inflate={"mean": 1.0, "median": sqrt(pi / 2.0), "trimmed": 1.0 / (1.0 - 2.0 * o.liars_assumed)}[o.aggregation],
         shift=NormalDist().inv_cdf(0.5 / (1.0 - o.liars_assumed)),

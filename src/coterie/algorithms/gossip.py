@@ -25,13 +25,29 @@ from numpy import float64, int64
 from pydantic import Field
 
 from coterie import contract
-from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, offer, order
+from coterie.contract import (
+    NOW,
+    NOWHERE,
+    START,
+    Algorithm,
+    Claim,
+    Entry,
+    Method,
+    Options,
+    Setting,
+    offer,
+    offer_all,
+    offer_between,
+    order,
+    remember,
+)  # fmt: skip
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, argmax, capacity, extend, larger, level, node, ones, pick, record
+from coterie.privacy import mechanisms
 from coterie.privacy.accountant import share_of
 from coterie.privacy.gauss import mu_of
+from coterie.privacy.mechanisms.streams import digits_height, digits_used, root_norm
 from coterie.privacy.statement import SEES_ALL
-from coterie.privacy.streams import digits_height, digits_used, root_norm
 from coterie.theory.gossip import fed_ucb_bound, gossip_ucb_bound
 
 FINE = 1 << 32  # unit of means and estimates
@@ -75,12 +91,12 @@ def card_record(p):
     return record(estimate=(int64, capacity(p.arms)))
 
 
-def total_record(p):
-    return record(total=(int64, capacity(p.arms)))
-
-
 def levels_of(p):
     return p.levels
+
+
+def pulls_most(p):
+    return p.pulls_most
 
 
 # --- deciding: steps 1 to 3 --------------------------------------------------------------------------
@@ -226,19 +242,13 @@ def inherit(open, p, t, card):
         open.estimate[k] += card.estimate[k]
 
 
-@node
-def observe(secret, p, t, arm, pulls, total):
-    secret.total[arm] += total
-
-
 # --- plain: the exact running mean -------------------------------------------------------------------
 
 
 @node
-def plain_release(secret, open, p, t, plan, out):
+def running_release(open, p, t, plan, out):
     for e in range(plan.entries):
-        k = plan.arm[e]
-        offer(out, k, secret.total[k], p.reach, inf, 0, 1, open.pulls[k])
+        offer_all(out, plan.arm[e], p.price)
 
 
 @node
@@ -251,12 +261,11 @@ def plain_publish(open, p, t, plan, out):
 
 
 @node
-def block_release(secret, open, p, t, plan, out):
+def block_release(open, p, t, plan, out):
     for e in range(plan.entries):
         k = plan.arm[e]
         if open.pulls[k] >= 2 * open.covered[k]:
-            offer(out, k, secret.total[k], p.reach, p.price, 0, open.covered[k] + 1, open.pulls[k])
-            secret.total[k] = 0
+            offer(out, k, p.price)
 
 
 @node
@@ -279,19 +288,12 @@ def laplace_variance(p):
 # level of m: that of `before` is still there, because levels in between are lower.
 
 
-def tree_secret(p):
-    return record(total=(int64, capacity(p.arms)), prefix=(int64, (capacity(p.arms), p.levels)))
-
-
 @node
-def tree_release(secret, open, p, t, plan, out):
+def tree_release(open, p, t, plan, out):
     for e in range(plan.entries):
-        k = plan.arm[e]
-        m = open.pulls[k]
+        m = open.pulls[plan.arm[e]]
         before = m & (m - 1)
-        fresh = secret.total[k] - (secret.prefix[k, level(before)] if before > 0 else 0)
-        secret.prefix[k, level(m)] = secret.total[k]
-        offer(out, k, fresh, p.reach, p.price, level(m), before + 1, m)
+        offer_between(out, plan.arm[e], level(before) if before > 0 else START, NOW, level(m), p.price, level(m))
 
 
 @node
@@ -304,14 +306,7 @@ def tree_publish(open, p, t, plan, out):
         innovate(open, p, k, noisy_sum, m, ones(m) * laplace_variance(p))
 
 
-# --- streams: exact prefix sums with correlated noise, paid for once (mechanisms `digits` and `root`) ---------
-
-
-@node
-def stream_release(secret, open, p, t, plan, out):
-    for e in range(plan.entries):
-        k = plan.arm[e]
-        offer(out, k, secret.total[k], p.reach, p.price, 0, open.pulls[k], p.pulls_most)
+# --- streams: all running sums, with correlated noise, paid for once (mechanisms `digits` and `root`) ---------
 
 
 @node
@@ -342,33 +337,30 @@ def printed_open(p):
 
 
 @node
-def printed_release(secret, open, p, t, plan, out):
+def printed_release(open, p, t, plan, out):
+    """Mark b is the point up to the bits b and higher of t; mark p.levels is where the tree begins, behind the first reward."""
     for e in range(plan.entries):
-        k = plan.arm[e]
         if t == 0:
-            offer(out, k, secret.total[k], p.reach, inf, 0, 0, 0)
-            secret.total[k] = 0
+            offer_between(out, plan.arm[e], START, NOW, p.levels, inf, 0)
         else:
-            offer_pieces(secret, open, p, t, out, k)
+            offer_pieces(open, p, t, out, plan.arm[e])
 
 
 @node
-def offer_pieces(secret, open, p, t, out, k):
+def offer_pieces(open, p, t, out, k):
     s, top = open.last[k], highest(open.last[k] ^ t)
     common = (t >> (top + 1)) << (top + 1)
-    known = secret.prefix[k, level(common)] if common > 0 else 0
-    middle = common + (1 << top)
-    until_s = known if s <= common else secret.prefix[k, level(s)]
-    if t == middle:
-        offer(out, k, secret.total[k] - known, p.reach, p.price, top, common + 1, t)
+    known = level(common) if common > 0 else p.levels
+    until_s = known if s <= common else level(s)
+    if t == common + (1 << top):
+        offer_between(out, k, known, NOW, level(t), p.price, top)
     else:
         if s > common:
-            offer(out, k, until_s - known, p.reach, p.price, top, common + 1, middle)
-        offer(out, k, secret.total[k] - until_s, p.reach, p.price, level(t), (t & (t - 1)) + 1, t)
-    for b in range(top + 1):
+            offer_between(out, k, known, until_s, NOWHERE, p.price, top)
+        offer_between(out, k, until_s, NOW, level(t), p.price, level(t))
+    for b in range(level(t) + 1, top + 1):
         if (t >> b) & 1:
-            secret.prefix[k, b] = until_s
-    secret.prefix[k, level(t)] = secret.total[k]
+            remember(out, k, until_s, b)
 
 
 @node
@@ -412,18 +404,18 @@ def highest(m):
 
 
 GOSSIP = Algorithm(
-    "gossip_ucb", total_record, open_record, message_record, card=card_record, choose=choose, observe=observe,
-    release=plain_release, publish=plain_publish, speak=speak, hear=hear, greet=greet, meet=meet, leave=leave, inherit=inherit,
-    lie=lie, pose=pose, first_round=0,
-)
-BLOCKS = GOSSIP._replace(name="fed_ucb_blocks", release=block_release, publish=block_publish)
-TREE = GOSSIP._replace(name="fed_ucb_tree", secret=tree_secret, release=tree_release, publish=tree_publish, chains=levels_of)
-DIGITS = GOSSIP._replace(name="fed_ucb_digits", release=stream_release, publish=digits_publish, mechanism="digits")
-ROOT = GOSSIP._replace(name="fed_ucb_root", release=stream_release, publish=root_publish, mechanism="root")
+    "gossip_ucb", open_record, message_record, card=card_record, choose=choose, release=running_release, publish=plain_publish,
+    speak=speak, hear=hear, greet=greet, meet=meet, leave=leave, inherit=inherit, lie=lie, pose=pose, first_round=0,
+    marks=lambda p: 0,
+)  # fmt: skip
+BLOCKS = GOSSIP._replace(name="fed_ucb_blocks", release=block_release, publish=block_publish, marks=lambda p: 1)
+TREE = GOSSIP._replace(name="fed_ucb_tree", release=tree_release, publish=tree_publish, chains=levels_of, marks=levels_of)
+DIGITS = GOSSIP._replace(name="fed_ucb_digits", publish=digits_publish, mechanism=mechanisms.DIGITS, stream=pulls_most)
+ROOT = GOSSIP._replace(name="fed_ucb_root", publish=root_publish, mechanism=mechanisms.ROOT, stream=pulls_most)
 PRINTED = GOSSIP._replace(
-    name="fed_ucb_printed", secret=tree_secret, open=printed_open, release=printed_release, publish=printed_publish,
-    width=2, chains=levels_of,
-)
+    name="fed_ucb_printed", open=printed_open, release=printed_release, publish=printed_publish, width=2, chains=levels_of,
+    marks=lambda p: p.levels + 1, moves=levels_of,
+)  # fmt: skip
 
 
 # --- what a study may set, and what it means ----------------------------------------------------------

@@ -43,17 +43,12 @@ class Params(NamedTuple):
     rungs: int  # sizes of batches: rung e has size open.sizes[e]
     price: float  # epsilon of every release
     noise: float  # reach / epsilon: scale of the noise of a batch sum; 0: none
-    reach: float  # high - low of a reward
     proxy: float  # variance of one reward: 1/4 on [0, 1]
     shift: float  # z: how far the assumed liars can move the median, in standard deviations of a vote
     bonus: float  # c sqrt(pi/2), or c for the mean
     median: int
     clips: int
     scouts: int
-
-
-def secret_record(p):
-    return record(total=(int64, capacity(p.arms)))
 
 
 def open_record(p):
@@ -213,18 +208,10 @@ def scouts_choose(open, p, t, die, plan):
 
 
 @node
-def observe(secret, p, t, arm, pulls, total):
-    secret.total[arm] += total
-
-
-@node
-def release(secret, open, p, t, plan, out):
+def release(open, p, t, plan, out):
     k = open.arm
-    if p.scouts and k != open.scout:
-        secret.total[k] = 0  # nobody will ask for it
-    elif open.filled[k] + 1 == open.sizes[open.rung[k]]:
-        offer(out, k, secret.total[k], p.reach, p.price, 0, open.pulls[k] - open.filled[k], open.pulls[k])
-        secret.total[k] = 0
+    if (not p.scouts or k == open.scout) and open.filled[k] + 1 == open.sizes[open.rung[k]]:
+        offer(out, k, p.price)
 
 
 @node
@@ -260,8 +247,8 @@ def lie(open, p, t, tale, die, message):
 
 
 MEDIAN = Algorithm(
-    "pr_ucb", secret_record, open_record, message_record, peer_record, choose=choose, observe=observe, release=release,
-    publish=publish, speak=speak, hear=hear, lie=lie, seldom=True,
+    "pr_ucb", open_record, message_record, peer_record, choose=choose, release=release, publish=publish, speak=speak,
+    hear=hear, lie=lie, seldom=True,
 )  # fmt: skip
 SCOUTS = MEDIAN._replace(name="pr_ucb_scouts", choose=scouts_choose)
 
@@ -286,7 +273,7 @@ def build(o: Any, s: Setting) -> Method:
     first = o.batch or (1 if o.epsilon == inf else ceil(1 / o.epsilon))
     sizes = ladder(first, o.growth, s.horizon)
     p = Params(
-        arms=s.arms, voters=s.agents, rungs=len(sizes), price=o.epsilon, noise=s.reach / o.epsilon, reach=s.reach,
+        arms=s.arms, voters=s.agents, rungs=len(sizes), price=o.epsilon, noise=s.reach / o.epsilon,
         proxy=s.proxy * s.proxy, shift=NormalDist().inv_cdf(1 / (2 * (1 - o.liars_assumed))),
         bonus=o.explore * (1.0 if o.votes == "mean" else sqrt(pi / 2)), median=int(o.votes != "mean"), clips=int(o.own_clip),
         scouts=int(o.votes == "scouts"),

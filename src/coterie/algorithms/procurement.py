@@ -26,18 +26,32 @@ n is what its exploration length has under the logarithm; a pool of all agents' 
 Exchanges reach agents before the next round's orders; on a graph that is not complete messages travel as far as they live.
 """
 
-from math import ceil, floor, inf, log, log2, nextafter, sqrt
+from math import ceil, floor, inf, log, log2, sqrt
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from numpy import float64, int64
 from pydantic import Field
 
-from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, Terms, offer, order
+from coterie.contract import (
+    NOW,
+    Algorithm,
+    Claim,
+    Entry,
+    Method,
+    Options,
+    Setting,
+    Terms,
+    offer,
+    offer_between,
+    order,
+    remember,
+)  # fmt: skip
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, beta, capacity, nearest, node, record, side
 from coterie.privacy.gauss import block_losses, epsilon_of, mu_of
-from coterie.privacy.triangle import CORRELATION, SPREAD
+from coterie.privacy.mechanisms import PAIR, TRIANGLE
+from coterie.privacy.mechanisms.pairs import APART, CORRELATION, SPREAD
 
 COARSE = float(1 << 20)  # steps to one unit of quality in a sum that only has to tell a clear surplus
 ROUNDING = 1e-9
@@ -75,24 +89,19 @@ class Params(NamedTuple):
     guard: int
 
 
-def secret_record(p):
-    """Own units and good ones, those already sent, those learned; below, what the next order is made of.
-
-    Units are whole numbers far below 2^53, which floating-point numbers add up exactly. Good ones are on the grid.
-    """
+def inner_record(p):
+    """Units learned of others, and what the next order is made of."""
     n = capacity(p.arms)
     return record(
-        units=(float64, n), good=(float64, n), sent_units=(float64, n), sent_good=(float64, n), block_units=(float64, n),
-        block_good=(float64, n), learned_units=(float64, n), learned_good=(float64, n),
-        upper=(float64, n), lower=(float64, n), surplus=(float64, n), revenue=(float64, n), amount=(float64, n),
-        quantity=(float64, n), rate=(float64, n), ranking=(int64, n),
-    )
+        learned_units=(float64, n), learned_good=(float64, n), upper=(float64, n), lower=(float64, n), surplus=(float64, n),
+        revenue=(float64, n), amount=(float64, n), quantity=(float64, n), rate=(float64, n), ranking=(int64, n),
+    )  # fmt: skip
 
 
 def open_record(p):
     n = capacity(p.arms)
     return record(
-        due=int64, exchanges=int64, since=int64, news=int64, cost=(float64, n), limit=(float64, n), units=(int64, n),
+        due=int64, exchanges=int64, news=int64, cost=(float64, n), limit=(float64, n), units=(int64, n),
         good=(int64, n), scale=(float64, n),
     )
 
@@ -106,20 +115,20 @@ def message_record(p):
 
 
 @node
-def peek(secret, open, p, t, die, plan):
+def peek(secret, inner, open, p, t, die, plan):
     if t <= p.explore:
         for k in range(p.arms):
-            secret.ranking[k] = k
-            secret.amount[k] = min(open.limit[k], float(p.probe))
+            inner.ranking[k] = k
+            inner.amount[k] = min(open.limit[k], float(p.probe))
     else:
-        bound(secret, p, t)
+        bound(secret, inner, p, t)
         if p.thompson:
-            sample(secret, p, die)
-        if not take_all_that_pays(secret, open, p):
-            greedy(secret, open, p)
+            sample(secret, inner, p, die)
+        if not take_all_that_pays(inner, open, p):
+            greedy(inner, open, p)
     for k in range(p.arms):
-        if secret.amount[k] > 0.0:
-            order(plan, k, int(secret.amount[k]))
+        if inner.amount[k] > 0.0:
+            order(plan, k, int(inner.amount[k]))
 
 
 @node
@@ -129,131 +138,125 @@ def confidence(p, t):
 
 
 @node
-def bound(secret, p, t):
+def bound(secret, inner, p, t):
     """U = min(1, Y / W + kappa sqrt(3 ln(N t) / (2 W))), 1 where there are no units; and the lower bound likewise."""
     scale = p.kappa * confidence(p, t) / sqrt(p.share)
     for k in range(p.slots):
-        units = secret.units[k] + secret.learned_units[k]
+        units = secret.count[k] + inner.learned_units[k]
         known = units > 0.0
         one = 1.0 / units if known else 1.0
-        estimate, radius = (secret.good[k] * (1.0 / UNIT) + secret.learned_good[k]) * one, scale * sqrt(one)
-        secret.upper[k] = min(1.0, estimate + radius) if known else 1.0
-        secret.lower[k] = max(0.0, estimate - radius) if known else 0.0
+        estimate, radius = (secret.total[k] * (1.0 / UNIT) + inner.learned_good[k]) * one, scale * sqrt(one)
+        inner.upper[k] = min(1.0, estimate + radius) if known else 1.0
+        inner.lower[k] = max(0.0, estimate - radius) if known else 0.0
 
 
 @node
-def sample(secret, p, die):
+def sample(secret, inner, p, die):
     """Thompson sampling: a draw of Beta(1 + Y, 1 + W - Y) in place of the upper bound."""
     for k in range(p.arms):
-        units = max(0.0, secret.units[k] + secret.learned_units[k])
-        good = min(max(0.0, secret.good[k] * (1.0 / UNIT) + secret.learned_good[k]), units)
-        secret.upper[k] = beta(side(die, k), 1.0 + good, 1.0 + units - good)
+        units = max(0.0, secret.count[k] + inner.learned_units[k])
+        good = min(max(0.0, secret.total[k] * (1.0 / UNIT) + inner.learned_good[k]), units)
+        inner.upper[k] = beta(side(die, k), 1.0 + good, 1.0 + units - good)
 
 
 @node
-def take_all_that_pays(secret, open, p):
+def take_all_that_pays(inner, open, p):
     """All units that earn something, if they are clearly good enough together: then the constraint is slack.
 
     Earnings are judged by upper bounds. So is quality, unless the oracle is to be safe.
     """
     surplus = 0
     for k in range(p.slots):
-        quality = secret.lower[k] if p.safe else secret.upper[k]
-        d, r = quality - p.alpha, p.rho * secret.upper[k] - open.cost[k]
-        secret.surplus[k], secret.revenue[k] = d, r
-        secret.amount[k] = open.limit[k] if r > 0.0 or (r == 0.0 and d >= 0.0) else 0.0
-        surplus += nearest(secret.amount[k] * d * COARSE)
+        quality = inner.lower[k] if p.safe else inner.upper[k]
+        d, r = quality - p.alpha, p.rho * inner.upper[k] - open.cost[k]
+        inner.surplus[k], inner.revenue[k] = d, r
+        inner.amount[k] = open.limit[k] if r > 0.0 or (r == 0.0 and d >= 0.0) else 0.0
+        surplus += nearest(inner.amount[k] * d * COARSE)
     return surplus > p.slots  # more than rounding can have added
 
 
 @node
-def greedy(secret, open, p):
+def greedy(inner, open, p):
     """Greedy SSA: what earns and is good is taken (S1); its surplus of quality, and then what buyers of quality (S3) bring at a
     price below the gain, is spent on what earns and is not good (S2). Whole units: down in S2, up in S3."""
     surplus = 0.0
     for k in range(p.arms):
-        d, r = secret.surplus[k], secret.revenue[k]
-        secret.quantity[k] = open.limit[k] if d >= 0.0 and r >= 0.0 else 0.0
-        surplus += secret.quantity[k] * d
-        secret.rate[k] = r / -d if d != 0.0 else 0.0
-    rank(secret, p)
-    a, b = spend(secret, open, p, surplus), p.arms - 1
+        d, r = inner.surplus[k], inner.revenue[k]
+        inner.quantity[k] = open.limit[k] if d >= 0.0 and r >= 0.0 else 0.0
+        surplus += inner.quantity[k] * d
+        inner.rate[k] = r / -d if d != 0.0 else 0.0
+    rank(inner, p)
+    a, b = spend(inner, open, p, surplus), p.arms - 1
     while True:
-        while a < p.arms and not sells(secret, secret.ranking[a]):
+        while a < p.arms and not sells(inner, inner.ranking[a]):
             a += 1
-        while b >= 0 and not buys(secret, secret.ranking[b]):
+        while b >= 0 and not buys(inner, inner.ranking[b]):
             b -= 1
-        if a == p.arms or b < 0 or secret.rate[secret.ranking[a]] <= secret.rate[secret.ranking[b]]:
+        if a == p.arms or b < 0 or inner.rate[inner.ranking[a]] <= inner.rate[inner.ranking[b]]:
             break
-        seller, buyer = secret.ranking[a], secret.ranking[b]
-        asked = (open.limit[seller] - secret.quantity[seller]) * -secret.surplus[seller]
-        brought = (open.limit[buyer] - secret.quantity[buyer]) * secret.surplus[buyer]
+        seller, buyer = inner.ranking[a], inner.ranking[b]
+        asked = (open.limit[seller] - inner.quantity[seller]) * -inner.surplus[seller]
+        brought = (open.limit[buyer] - inner.quantity[buyer]) * inner.surplus[buyer]
         if asked <= brought:
-            secret.quantity[seller] = open.limit[seller]
-            secret.quantity[buyer] += asked / secret.surplus[buyer]
+            inner.quantity[seller] = open.limit[seller]
+            inner.quantity[buyer] += asked / inner.surplus[buyer]
             a += 1
         else:
-            secret.quantity[buyer] = open.limit[buyer]
-            secret.quantity[seller] += brought / -secret.surplus[seller]
+            inner.quantity[buyer] = open.limit[buyer]
+            inner.quantity[seller] += brought / -inner.surplus[seller]
             b -= 1
     for k in range(p.arms):
-        whole = ceil(secret.quantity[k] - ROUNDING) if buys(secret, k) else floor(secret.quantity[k] + ROUNDING)
-        secret.amount[k] = float(whole)
+        whole = ceil(inner.quantity[k] - ROUNDING) if buys(inner, k) else floor(inner.quantity[k] + ROUNDING)
+        inner.amount[k] = float(whole)
 
 
 @node
-def spend(secret, open, p, surplus):
+def spend(inner, open, p, surplus):
     """Pay sellers from the surplus, those that earn most with it first; returns the place where it is used up."""
     for place in range(p.arms):
-        k = secret.ranking[place]
-        if sells(secret, k):
-            asked = open.limit[k] * -secret.surplus[k]
+        k = inner.ranking[place]
+        if sells(inner, k):
+            asked = open.limit[k] * -inner.surplus[k]
             if asked > surplus:
-                secret.quantity[k] = surplus / -secret.surplus[k]
+                inner.quantity[k] = surplus / -inner.surplus[k]
                 return place
-            secret.quantity[k] = open.limit[k]
+            inner.quantity[k] = open.limit[k]
             surplus -= asked
     return p.arms
 
 
 @node
-def sells(secret, k):
+def sells(inner, k):
     """S2: earns revenue, spends quality."""
-    return secret.surplus[k] < 0.0 and secret.revenue[k] > 0.0
+    return inner.surplus[k] < 0.0 and inner.revenue[k] > 0.0
 
 
 @node
-def buys(secret, k):
+def buys(inner, k):
     """S3: costs revenue, brings quality."""
-    return secret.surplus[k] > 0.0 and secret.revenue[k] < 0.0
+    return inner.surplus[k] > 0.0 and inner.revenue[k] < 0.0
 
 
 @node
-def rank(secret, p):
+def rank(inner, p):
     """Sort by revenue per unit of quality: sellers are walked from the front, buyers from the back. Bounds move little from one
     round to the next, so the last ranking is nearly right and insertion is cheap."""
     for later in range(1, p.arms):
-        k, place = secret.ranking[later], later
-        while place > 0 and goes_before(secret, k, secret.ranking[place - 1]):
-            secret.ranking[place] = secret.ranking[place - 1]
+        k, place = inner.ranking[later], later
+        while place > 0 and goes_before(inner, k, inner.ranking[place - 1]):
+            inner.ranking[place] = inner.ranking[place - 1]
             place -= 1
-        secret.ranking[place] = k
+        inner.ranking[place] = k
 
 
 @node
-def goes_before(secret, k, other):
+def goes_before(inner, k, other):
     """Of equals the lower number is walked first. Buyers stand behind all others, so that this is an order."""
-    if secret.rate[k] != secret.rate[other]:
-        return secret.rate[k] > secret.rate[other]
-    if buys(secret, k) != buys(secret, other):
-        return buys(secret, other)
-    return k > other if buys(secret, k) else k < other
-
-
-@node
-def observe(secret, p, t, arm, pulls, total):
-    secret.units[arm] += pulls
-    secret.good[arm] += total
+    if inner.rate[k] != inner.rate[other]:
+        return inner.rate[k] > inner.rate[other]
+    if buys(inner, k) != buys(inner, other):
+        return buys(inner, other)
+    return k > other if buys(inner, k) else k < other
 
 
 # --- telling: the block since the last exchange ------------------------------------------------------------
@@ -267,8 +270,8 @@ def exchanges_now(open, p, t):
 
 @node
 def price_of(p, z):
-    """Of one number in the z-th exchange: limit / sigma. That of the paper is eps_z / sqrt(2 ln(1.25 / delta))."""
-    return p.price if p.price > 0.0 else spending(p.epsilon, p.levels, z) / p.classical
+    """Of a pair in the z-th exchange. That of the paper is eps_z / sqrt(2 ln(1.25 / delta)) for each of its two numbers."""
+    return p.price if p.price > 0.0 else APART * spending(p.epsilon, p.levels, z) / p.classical
 
 
 @node
@@ -278,18 +281,16 @@ def spending(epsilon, levels, z):
 
 
 @node
-def release(secret, open, p, t, plan, out):
-    if not exchanges_now(open, p, t):
-        return
-    price = price_of(p, open.exchanges + 1)
-    for k in range(p.arms):
-        units, good = secret.units[k] - secret.sent_units[k], secret.good[k] - secret.sent_good[k]
-        secret.sent_units[k], secret.sent_good[k] = secret.units[k], secret.good[k]
-        if p.echo:
-            secret.block_units[k], secret.block_good[k] = units, good
-            units = good = 0.0
-        offer(out, k, UNIT * int(units), open.limit[k], price, 0, open.since + 1, t)
-        offer(out, k, int(good), open.limit[k], price, 1, open.since + 1, t)
+def release(open, p, t, plan, out):
+    """Units and good ones since the last exchange. An echo keeps that point, and the one before it, for `overhear`."""
+    if exchanges_now(open, p, t):
+        price = price_of(p, open.exchanges + 1)
+        for k in range(p.arms):
+            if p.echo:
+                remember(out, k, 0, 1)
+                offer_between(out, k, NOW, NOW, 0, price, 0)
+            else:
+                offer(out, k, price)
 
 
 @node
@@ -298,7 +299,6 @@ def publish(open, p, t, plan, out):
     if out.entries > 0:
         open.exchanges += 1
         open.due *= 1 if p.every else 2
-        open.since = t
     for e in range(0, out.entries, 2):
         k = out.arm[e]
         open.units[k], open.good[k] = out.value[e], out.value[e + 1]
@@ -327,43 +327,44 @@ def lie(open, p, t, tale, die, message):
 
 
 @node
-def overhear(secret, open, peer, p, t, message):
+def overhear(secret, inner, open, peer, p, t, message):
     if p.learning == NAIVE:
-        merge(secret, p, message)
+        merge(secret, inner, p, message)
         return
     radius = p.omega1 * confidence(p, t - 1)  # the exchange was in the last round
     for k in range(p.arms):
         units, good = message.units[k] * (1.0 / UNIT), message.good[k] * (1.0 / UNIT)
         if p.echo:
-            units, good = units + secret.block_units[k], good + secret.block_good[k] * (1.0 / UNIT)
+            units += secret.mark_count[k, 0] - secret.mark_count[k, 1]
+            good += (secret.mark_total[k, 0] - secret.mark_total[k, 1]) * (1.0 / UNIT)
         if open.limit[k] == 0.0 or (p.guard and units <= 0.0):
             weight = 0.0
         elif p.learning == CHECK:
-            weight = p.omega2 if agrees(secret, p, k, units, good, radius) else 0.0
+            weight = p.omega2 if agrees(secret, inner, p, k, units, good, radius) else 0.0
         else:
             weight = worth(p, units, good, message.scale[k])
             good = min(max(0.0, good), units)
-        secret.learned_units[k] += weight * units
-        secret.learned_good[k] += weight * good
+        inner.learned_units[k] += weight * units
+        inner.learned_good[k] += weight * good
 
 
 @node
-def merge(secret, p, message):
+def merge(secret, inner, p, message):
     """Add what was sent, where there is something to add it to."""
     for k in range(p.slots):
         units, good = message.units[k] * (1.0 / UNIT), message.good[k] * (1.0 / UNIT)
-        known = secret.units[k] + secret.learned_units[k] > 0.0
+        known = secret.count[k] + inner.learned_units[k] > 0.0
         weight = 1.0 if known & ((units > 0.0) | (p.guard == 0)) else 0.0
-        secret.learned_units[k] += weight * units
-        secret.learned_good[k] += weight * good
+        inner.learned_units[k] += weight * units
+        inner.learned_good[k] += weight * good
 
 
 @node
-def agrees(secret, p, k, units, good, radius):
+def agrees(secret, inner, p, k, units, good, radius):
     """|y / w - Y / W| <= omega1 sqrt(3 ln(n t) / (2 W)); nothing can be compared with no units."""
-    own, own_good = secret.units[k], secret.good[k] * (1.0 / UNIT)
+    own, own_good = float(secret.count[k]), secret.total[k] * (1.0 / UNIT)
     if not p.own_window:
-        own, own_good = own + secret.learned_units[k], own_good + secret.learned_good[k]
+        own, own_good = own + inner.learned_units[k], own_good + inner.learned_good[k]
     if own <= 0.0 or units == 0.0:
         return False
     return abs(good / units - own_good / own) <= radius / sqrt(own)
@@ -389,12 +390,13 @@ CAVEAT = (
     "fixed stream of orders, and not the later orders it would lead to; capacities are public"
 )
 ALONE = Algorithm(
-    "nf_cb", secret_record, open_record, message_record, peek=peek, observe=observe, caveat=CAVEAT, mechanism="gauss",
-)
+    "nf_cb", open_record, message_record, inner=inner_record, peek=peek, caveat=CAVEAT, mechanism=PAIR,
+)  # fmt: skip
 FEDERATED = ALONE._replace(
-    name="fcb", release=release, publish=publish, speak=speak, overhear=overhear, lie=lie, width=2, chains=lambda p: 2,
-)
-ELLIPTIC = FEDERATED._replace(name="fcb_elliptic", mechanism="triangle")
+    name="fcb", release=release, publish=publish, speak=speak, overhear=overhear, lie=lie,
+    marks=lambda p: 2, moves=lambda p: p.arms,
+)  # fmt: skip
+ELLIPTIC = FEDERATED._replace(name="fcb_elliptic", mechanism=TRIANGLE)
 
 
 # --- what a study may set, and what it means ----------------------------------------------------------
@@ -531,16 +533,15 @@ def levels_of(o: Choices, s: Setting) -> float:
 
 
 def method(rule: Algorithm, o: Choices, s: Setting, terms: Terms, claim: Claim, explore: int, every: int = 0) -> Method:
-    slots, elliptic = capacity(s.arms), rule.mechanism == "triangle"
-    prices = {"tight": nextafter(mu_of(o.epsilon, o.delta) / sqrt(2), 0), "elliptic": mu_of(o.epsilon, o.delta)}
+    slots, elliptic = capacity(s.arms), rule.mechanism is TRIANGLE
     p = Params(
         arms=s.arms, slots=slots, agents=1.0 if o.count_agents is False else float(s.agents),
         share=float(s.agents) if o.double_n else 1.0, alpha=terms.alpha + o.gamma, rho=terms.rho, kappa=o.kappa,
         explore=explore, probe=o.probe, safe=int(o.oracle == "safe"), thompson=int(o.estimate == "thompson"),
         first=o.window[0], last=o.window[1], every=every,
-        price=inf if o.epsilon == inf else prices.get(str(o.calibration), 0.0), epsilon=o.epsilon,
+        price=inf if o.epsilon == inf else 0.0 if o.calibration == "paper" else mu_of(o.epsilon, o.delta), epsilon=o.epsilon,
         levels=levels_of(o, s), classical=sqrt(2 * log(1.25 / o.delta)),
-        spread=SPREAD if elliptic else 1.0, correlation=CORRELATION if elliptic else 0.0,
+        spread=SPREAD if elliptic else APART, correlation=CORRELATION if elliptic else 0.0,
         words=(2 if o.learning == "invvar" else 1) * slots + s.arms, learning=LEARNING[o.learning or "check"],
         echo=int(o.learning == "echo"), omega1=o.omega1, omega2=o.omega2, own_window=int(o.judge == "own"), guard=int(o.guard),
     )
@@ -568,8 +569,7 @@ def facts(p: Params, o: Choices, s: Setting) -> dict[str, float]:
     found: dict[str, float] = {"exchanges": len(rounds)}
     if o.epsilon == inf:
         return found
-    numbers = sqrt(2) if o.calibration != "elliptic" else 1.0
-    losses = block_losses([numbers * price_of(p, z) for z in range(1, len(rounds) + 1)], s.arms, 10)
+    losses = block_losses([price_of(p, z) for z in range(1, len(rounds) + 1)], s.arms, 10)
     found |= {f"mu_{name}": mu for name, mu in losses.items()}
     for name in ("event", "sequential"):
         found |= {f"epsilon_{name}_at_{delta:g}": epsilon_of(losses[name], delta) for delta in (1e-2, 1e-3, 1e-5)}

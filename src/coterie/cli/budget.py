@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from coterie.errors import UsageError
-from coterie.privacy.events import NORMAL
+from coterie.privacy.mechanisms import MECHANISMS
 
 
 def budget(
@@ -96,7 +96,7 @@ def _table(row: dict[str, Any], person: int) -> Table:
 def _lines(row: dict[str, Any]) -> list[str]:
     noise, delta = row["noise"], row["privacy"]["accounted"]["delta"]
     sizes = " .. ".join(dict.fromkeys(f"{scale:.4g}" for scale in noise["scale"]))
-    kind = "standard deviation" if noise["mechanism"] in NORMAL else "scale"
+    kind = "standard deviation" if MECHANISMS[noise["mechanism"]].adds_up == "squares" else "scale"
     scaled = f"each with {noise['mechanism']} noise of {kind} {sizes} rewards"
     count = "not counted" if row["releases"] is None else f"at most {row['releases']:,}"
     lines = [f"releases of one arm: {count}, {scaled if any(noise['scale']) else 'without noise'}"]

@@ -19,23 +19,30 @@ import numpy as np
 
 from coterie.contract import Algorithm, out_record, plan_record
 from coterie.engines.chance import Chance
-from coterie.errors import BudgetError, UsageError
+from coterie.engines.memory import role_ledger, role_secrets
+from coterie.engines.turn import possible
+from coterie.errors import AlgorithmError, BudgetError, UsageError
 from coterie.kernel import one
 from coterie.privacy.budget import Budget
+from coterie.privacy.door import PLAN, clear, look_up, why_refused
 from coterie.privacy.events import events_of
-from coterie.privacy.ledger import ledger_record
+from coterie.privacy.secret import hand_in, take_in
 
 
 class Agent:
     """One role of an algorithm: an agent, or a server."""
 
-    def __init__(self, algorithm: Algorithm, p: Any, chance: Chance, rehearsal: bool = False, budget: Budget | None = None):
+    def __init__(
+        self, algorithm: Algorithm, p: Any, chance: Chance, *, rehearsal: bool = False, budget: Budget | None = None,
+        reach: Any = 1.0, holders: int = 1,
+    ):  # fmt: skip
         if chance.rehearsed and not rehearsal:
             raise UsageError("chance of a deployed agent must be the operating system's, got a keyed one")
         self.algorithm, self.p, self.chance, self.budget, self.exhausted = algorithm, p, chance, budget, False
-        self.secret, self.open = one(algorithm.secret(p)), one(algorithm.open(p))
-        self.plan, self.out = one(plan_record(p)), one(out_record(p, algorithm.width))
-        self.ledger = one(ledger_record(p.arms, algorithm.chains(p)))
+        self.secret = role_secrets(algorithm, p, 1, reach, holders).view(np.recarray)[0]
+        self.inner, self.open = one(algorithm.inner(p)), one(algorithm.open(p))
+        self.plan, self.out = one(plan_record(p)), one(out_record(algorithm, p))
+        self.ledger = one(role_ledger(algorithm, p))
         self.card, self.message = one(algorithm.card(p)), one(algorithm.message(p))
         self.heard_type = (algorithm.hears or algorithm.message)(p)
         self.peers: np.ndarray = np.zeros(0, algorithm.peer(p)).view(np.recarray)
@@ -58,13 +65,15 @@ class Agent:
         """Make the plan of this turn."""
         self.t, plan, rule = t, self.plan, self.algorithm
         self.hear_sums(t)
-        plan.entries, plan.rounds = 0, 1
+        plan.entries = 0
         if rule.weigh:
             rule.weigh(self.open, self.peers, self.p, t)
         if rule.peek:
-            rule.peek(self.secret, self.open, self.p, t, self.chance.die(t), plan)
+            rule.peek(self.secret.copy(), self.inner, self.open.copy(), self.p, t, self.chance.die(t), plan)
         else:
             rule.choose(self.open, self.p, t, self.chance.die(t), plan)
+        if not possible(plan, self.p.arms):
+            raise AlgorithmError(f"{rule.name}: turn {t} has {why_refused(PLAN)}")
         self.left = [int(n) for n in plan.pulls[: plan.entries]]
         self.turn, self.waiting = 0, {}
 
@@ -84,7 +93,7 @@ class Agent:
     def tell(self, ticket: int | None, reward: int) -> None:
         """A reward on the grid arrived, in any order."""
         if ticket is not None:
-            self.algorithm.observe(self.secret, self.p, self.t, self.waiting.pop(ticket), 1, reward)
+            take_in(self.secret, self.waiting.pop(ticket), 1, reward)
 
     def finish(self) -> None:
         """All rewards are told: pass the door."""
@@ -95,19 +104,25 @@ class Agent:
 
     def release(self) -> None:
         """Before anything is noised the budget is asked. Once it refuses nothing is released any more, and decisions go on."""
-        self.out.entries = 0
+        rule, out = self.algorithm, self.out
+        clear(out)
         if not self.exhausted:
-            self.algorithm.release(self.secret, self.open, self.p, self.t, self.plan, self.out)
+            rule.release(self.open, self.p, self.t, self.plan, out)
+            look_up(out, self.secret, self.ledger, self.p.arms, rule.mechanism.covers == "pair")
+            if self.secret.refused:
+                raise AlgorithmError(f"{rule.name}: in turn {self.t} nothing may leave by {why_refused(self.secret.refused)}")
             self.spend()
-        self.chance.door(self.algorithm, self.p, self.t, self.out, self.ledger)
-        self.algorithm.publish(self.open, self.p, self.t, self.plan, self.out)
+        rule.mechanism.book(out, self.ledger)
+        self.chance.noise(rule.mechanism, self.secret, self.t, out)
+        rule.publish(self.open, self.p, self.t, self.plan, out)
 
     def spend(self) -> None:
         try:
             if self.budget:
                 self.budget.spend(events_of(self.out, self.algorithm.mechanism))
         except BudgetError:
-            self.exhausted, self.out.entries = True, 0
+            self.exhausted = True
+            clear(self.out)
 
     def speak(self, t: int) -> bytes | None:
         """The words said, and nothing else of the message. An agent without budget is silent."""
@@ -116,7 +131,25 @@ class Agent:
     def _say(self, t: int) -> bytes | None:
         self.t = t
         words = self.algorithm.speak(self.open, self.p, t, self.message)
-        return self.message.tobytes()[: 8 * words] if words > 0 else None
+        if words <= 0:
+            return None
+        return self.message.tobytes()[: 8 * words] + (self.raw_news() if self.algorithm.trusts else b"")
+
+    def raw_news(self) -> bytes:
+        """For a trusted server: (arm, pulls, sum) of all rewards it has not got yet, and how many of these there are."""
+        news = role_secrets(self.algorithm, self.p, 1, 1.0).view(np.recarray)[0]
+        words = hand_in(self.secret, news, self.p.arms)
+        arms = [k for k in range(self.p.arms) if news.count[k] > 0]
+        told = [number for k in arms for number in (k, news.count[k], news.total[k])]
+        return np.array([*told, words // 3], np.int64).tobytes()
+
+    def take_raw_news(self, data: bytes) -> bytes:
+        """Take them in, and leave the message."""
+        news = int(np.frombuffer(data[-8:], np.int64)[0])
+        rest = len(data) - 8 - 24 * news
+        for arm, pulls, total in np.frombuffer(data[rest:-8], np.int64).reshape(-1, 3).tolist():
+            take_in(self.secret, arm, pulls, total)
+        return data[:rest]
 
     def announce(self, t: int) -> bytes | None:
         """A server's word: it looks at all senders first. Its decisions go on without budget."""
@@ -125,6 +158,8 @@ class Agent:
         return self._say(t)
 
     def hear(self, t: int, sender: Any, data: bytes) -> None:
+        if self.algorithm.trusted:
+            data = self.take_raw_news(data)
         message, peer = self.read(data, self.heard_type), self.peers[self.senders.index(sender)]
         if self.algorithm.additive:
             self.add(sender, np.frombuffer(message.tobytes(), np.int64))
@@ -148,10 +183,8 @@ class Agent:
 
     def listen(self, t: int, peer: Any, message: Any) -> None:
         rule = self.algorithm
-        if rule.collect:
-            rule.collect(self.secret, peer, self.p, t, message)
-        elif rule.overhear:
-            rule.overhear(self.secret, self.open, peer, self.p, t, message)
+        if rule.overhear:
+            rule.overhear(self.secret.copy(), self.inner, self.open.copy(), peer, self.p, t, message)
         else:
             rule.hear(self.open, peer, self.p, t, message)
 

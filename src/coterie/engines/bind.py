@@ -24,11 +24,10 @@ import coterie.privacy
 import coterie.problem
 from coterie import contract
 from coterie.contract import HOOKS, SWITCHES, Algorithm
-from coterie.engines import faults, turn
+from coterie.engines import faults, memory, turn
 from coterie.kernel import OPTIONS
-from coterie.privacy.door import BOOKS, NOISES
 
-FLAGS = ("FOLDED", "CHURNS", "DROPS", "LIES", "LOSES", "NEWS", "SELDOM", "SINGLY")
+FLAGS = ("FOLDED", "CHURNS", "DROPS", "LIES", "LOSES", "NEWS", "SELDOM", "SINGLY", "TRUSTED")
 _LOCK = threading.Lock()
 
 
@@ -55,7 +54,7 @@ def bind(
 def _hooks(role: Algorithm) -> dict[str, Callable]:
     table = {name: getattr(role, name) for name in HOOKS}
     table |= {name: getattr(role, name) or getattr(contract, name) for name in SWITCHES}
-    return table | {"add_noise": NOISES[role.mechanism], "book_entries": BOOKS[role.mechanism]}
+    return table | {"add_noise": role.mechanism.add, "book": role.mechanism.book}
 
 
 def _specialise(engine: ModuleType, hooks: dict, roles: dict, problem: ModuleType, flags: Mapping[str, bool]) -> str:
@@ -65,6 +64,7 @@ def _specialise(engine: ModuleType, hooks: dict, roles: dict, problem: ModuleTyp
     lines += [f"{name} = {value}" for name, value in (dict.fromkeys(FLAGS, False) | dict(flags)).items()]
     for prefix, role in roles.items():
         lines += [f"{prefix.upper()}{name.upper()}S = {getattr(role, name) is not None}" for name in SWITCHES]
+        lines += [f"{prefix.upper()}PAIRED = {role.mechanism.covers == 'pair'}"]
     for module in (turn, faults, engine):
         lines += [line for line in _source(module.__name__).splitlines() if not line.endswith("# bound")]
     return "\n".join(lines) + "\n"
@@ -102,7 +102,8 @@ def _compile(module: ModuleType) -> Callable[..., Any]:
 def _foundation() -> str:
     """All our own sources that may be inlined into an engine."""
     folders = [Path(package.__path__[0]) for package in (coterie.kernel, coterie.privacy, coterie.problem)]
-    files = [Path(contract.__file__)] + [file for folder in folders for file in sorted(folder.glob("*.py"))]
+    files = [Path(module.__file__) for module in (contract, memory)]
+    files += [file for folder in folders for file in sorted(folder.rglob("*.py"))]
     return "\0".join(file.read_text() for file in files)
 
 

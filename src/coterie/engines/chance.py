@@ -6,11 +6,11 @@ end in a simulation's bytes; an agent takes it only where it is told that this i
 
 from typing import Any, Protocol
 
-from coterie.contract import Algorithm
+from coterie.engines.memory import Keys
 from coterie.errors import UsageError
 from coterie.kernel import CHOICE, IDLE, NOISE, stream
-from coterie.privacy.door import BOOKS, NOISES
-from coterie.privacy.exact import DOORS
+from coterie.privacy.exact import add_exact
+from coterie.privacy.mechanisms import MECHANISMS, Mechanism
 
 
 class Chance(Protocol):
@@ -20,7 +20,7 @@ class Chance(Protocol):
 
     def idle_die(self, t: int) -> Any: ...
 
-    def door(self, algorithm: Algorithm, p: Any, t: int, out: Any, ledger: Any) -> None: ...
+    def noise(self, mechanism: Mechanism, secret: Any, t: int, out: Any) -> None: ...
 
 
 class Keyed:
@@ -28,19 +28,18 @@ class Keyed:
 
     rehearsed = True
 
-    def __init__(self, key: int, node: int):
-        self.key, self.node = key, node
+    def __init__(self, keys: Keys, node: int):
+        self.keys, self.node = keys, node
 
     def die(self, t: int) -> Any:
-        return stream(self.key, self.node, CHOICE, t)
+        return stream(self.keys.dice, self.node, CHOICE, t)
 
     def idle_die(self, t: int) -> Any:
-        return stream(self.key, self.node, IDLE, t)
+        return stream(self.keys.dice, self.node, IDLE, t)
 
-    def door(self, algorithm: Algorithm, p: Any, t: int, out: Any, ledger: Any) -> None:
-        BOOKS[algorithm.mechanism](out, ledger)
-        lasting = stream(self.key, self.node, NOISE, -1)
-        NOISES[algorithm.mechanism](out, p, stream(self.key, self.node, NOISE, t), lasting)
+    def noise(self, mechanism: Mechanism, secret: Any, t: int, out: Any) -> None:
+        key = self.keys.noise
+        mechanism.add(out, secret, stream(key, self.node, NOISE, t), stream(key, self.node, NOISE, -1))
 
 
 class System:
@@ -55,8 +54,8 @@ class System:
 
     idle_die = die
 
-    def door(self, algorithm: Algorithm, p: Any, t: int, out: Any, ledger: Any) -> None:
-        if algorithm.mechanism not in DOORS:
-            known = ", ".join(sorted(DOORS))
-            raise UsageError(f"mechanism of a deployed {algorithm.name} must be one of {known}, got {algorithm.mechanism!r}")
-        DOORS[algorithm.mechanism](out, ledger)
+    def noise(self, mechanism: Mechanism, secret: Any, t: int, out: Any) -> None:
+        if mechanism.exact is None:
+            known = ", ".join(sorted(kind.name for kind in MECHANISMS.values() if kind.exact))
+            raise UsageError(f"mechanism of a deployed agent must be one of {known}, got {mechanism.name!r}")
+        add_exact(out, mechanism.name, mechanism.exact)

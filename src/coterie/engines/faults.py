@@ -58,24 +58,24 @@ def tale_record(p: Any) -> np.dtype:
 
 
 @node
-def out_of(t, start, i, key, weather):
+def out_of(t, start, i, keys, weather):
     """Whether an agent sits out this round. Nobody sits out the first."""
-    return t > start and uniform(side(stream(key, -2, FAULT, t), i), 0) < weather.dropout
+    return t > start and uniform(side(stream(keys.world, -2, FAULT, t), i), 0) < weather.dropout
 
 
 @node
-def corrupt(open, p, t, now, horizon, weather, i, tale, key, message, words):
+def corrupt(open, p, t, now, horizon, weather, i, tale, keys, message, words):
     """The words that agent i says in place of `words`: a liar's, a contaminated message's, or its own. `now` is the round."""
-    die, told = stream(key, i, LIE, t), -1
+    die, told = stream(keys.dice, i, LIE, t), -1
     if deceives(tale, p, t, now, horizon, weather, i, die, words):
         told = lie(open, p, t, tale, fold(die, 0), message)
     return told if told >= 0 else words
 
 
 @node
-def disguise(open, p, t, now, horizon, weather, i, tale, key, card, words):
+def disguise(open, p, t, now, horizon, weather, i, tale, keys, card, words):
     """The same for a card."""
-    die, told = fold(stream(key, i, LIE, t), 1), -1
+    die, told = fold(stream(keys.dice, i, LIE, t), 1), -1
     if deceives(tale, p, t, now, horizon, weather, i, die, words):
         told = pose(open, p, t, tale, fold(die, 0), card)
     return told if told >= 0 else words

@@ -16,13 +16,17 @@ import numpy as np
 
 from coterie.contract import Algorithm, Method
 from coterie.engines.agent import Agent
+from coterie.engines.rehearsal import rounds_of
 from coterie.engines.simulate import Links, simulate_mesh
 from coterie.kernel import CHOICE, stream
 from coterie.privacy.accountant import WITHOUT_NOISE, Loss, booked_loss, dearest, price_of
 from coterie.privacy.events import Event, events_of
+from coterie.privacy.mechanisms import Mechanism
+from coterie.privacy.secret import take_in
 from coterie.problem import bernoulli
 
 ROUNDS_RECORDED = 1000
+RECORDS = ("open", "message", "peer", "card", "inner", "hears", "chains", "marks", "moves", "stream")
 ROUNDS_WATCHED = 300  # for releases about arms that were not pulled
 
 
@@ -42,7 +46,7 @@ class Forecast(NamedTuple):
 
 
 class Recorder:
-    """Chance whose door keeps events and lets numbers pass as they are."""
+    """Chance that keeps events and adds no noise."""
 
     rehearsed = True
 
@@ -54,8 +58,8 @@ class Recorder:
 
     idle_die = die
 
-    def door(self, algorithm: Algorithm, p: Any, t: int, out: Any, ledger: Any) -> None:
-        self.events += events_of(out, algorithm.mechanism)
+    def noise(self, mechanism: Mechanism, secret: Any, t: int, out: Any) -> None:
+        self.events += events_of(out, mechanism)
 
 
 class Recorded(Agent):
@@ -115,7 +119,7 @@ def _around_a_server(method: Method, horizon: int) -> tuple[Recorded, Recorded]:
         t += 1
         agent.hear(t, "server", server.announce(t) or b"")
         agent.begin(t)
-        now += int(agent.plan.rounds)
+        now += rounds_of(agent.plan)
         if now > horizon + 1:
             break  # a plan that the horizon cuts is not observed
         _pull(agent, t)
@@ -135,7 +139,7 @@ def _compiled(method: Method, horizon: int, course: Course) -> Course:
 
 def _as_laid_out(role: Algorithm, p: Any) -> Algorithm:
     """With records that have room for all arms, whatever the number of those that are played."""
-    kinds = {name: getattr(role, name) for name in ("secret", "open", "message", "peer", "card", "hears", "chains")}
+    kinds = {name: getattr(role, name) for name in RECORDS}
     laid_out: dict[str, Any] = {name: lambda _, made=kind(p): made for name, kind in kinds.items() if kind}
     return role._replace(**laid_out)
 
@@ -149,7 +153,7 @@ def _node(role: Algorithm, p: Any, known: dict[str, Any]) -> Recorded:
 
 def _pull(agent: Agent, t: int) -> None:
     for e in range(agent.plan.entries):
-        agent.algorithm.observe(agent.secret, agent.p, t, agent.plan.arm[e], agent.plan.pulls[e], 0)
+        take_in(agent.secret, agent.plan.arm[e], agent.plan.pulls[e], 0)
     agent.release()
 
 

@@ -13,79 +13,93 @@ Messages of those who speak seldom are brought to their hearers (SELDOM); else e
 The graph may change with time: every `period` rounds the next of its phases holds. Agents may go away and come back.
 """
 
+from typing import Any, NamedTuple
+
 from coterie.contract import greet, inherit, leave, meet, speak, weigh  # bound
 from coterie.engines.faults import corrupt, disguise, out_of  # bound
+from coterie.engines.memory import keys_of, nodes_of
 from coterie.engines.turn import carry_out, decide, listen  # bound
-from coterie.kernel import FAULT, NETWORK, fold, node, pick, side, stream, uniform, wrap
+from coterie.kernel import FAULT, NETWORK, node, pick, side, stream, uniform, wrap
 from coterie.problem.bernoulli import regret, violates  # bound
 
 CHURNS = DROPS = LIES = LOSES = SELDOM = WEIGHS = False  # bound
 
 
-def run(p, seed, first, start, horizon, settled, marks, worlds, links, weather, m):
-    """Replications `first`, `first` + 1, ... as many as `m` has room for."""
-    own_world = 1 if worlds.shape[0] > 1 else 0
-    for r in range(m.totals.shape[0]):
-        live(p, fold(seed, first + r), start, horizon, settled, marks, worlds, own_world, links.first, links.origin,
-             links.memory, links.known, links.edges, links.last_edge, links.period, links.meetings, links.hearers,
-             links.last_hearer, weather, weather.active, weather.loss, weather.one_way, weather.away, m.tales[r],
-             m.secrets[r], m.opens[r], m.peers[r], m.ledgers[r], m.wires[r], m.said[r], m.cards[r], m.met[r], m.busy[r],
-             m.totals[r], m.early[r], m.violations[r], m.finals[r], m.curves[r], m.tallies[r], m.plans[r], m.outs[r])
+class Wire(NamedTuple):
+    """What is under way between nodes."""
+
+    wire: Any  # a ring of rounds, a place for each node
+    said: Any  # words in it
+    cards: Any  # [meeting, end]
+    met: Any  # the edge of each meeting
+    busy: Any  # [node]: its last meeting
+
+
+def run(p, seeds, first, span, worlds, links, weather, nodes, wires, common):
+    """Replications `first`, `first` + 1, ... as many as there is room for."""
+    for r in range(nodes.totals.shape[0]):
+        wire = Wire(wires.wire[r], wires.said[r], wires.cards[r], wires.met[r], wires.busy[r])
+        live(p, keys_of(seeds, first + r), span, worlds, links, weather, nodes_of(nodes, r), wire, common, r)
 
 
 @node
-def live(p, key, start, horizon, settled, marks, worlds, own_world, link, origin, memory, known, edges, last_edge, period,
-         meetings, hearers, last_hearer, weather, active, loss, one_way, away, tale, secrets, opens, peers, ledgers, wire,
-         said, cards, met, busy, totals, early, violations, finals, curve, tally, plan, out):
+def live(p, keys, span, worlds, links, weather, n, w, common, r):
+    secrets, inners, opens, ledgers, totals = n.secrets, n.inners, n.opens, n.ledgers, n.totals
+    wire, said, cards, curve = w.wire, w.said, w.cards, common.curve[r]
+    tally, plan, harvest, out, tale = common.tally[r], common.plan[r], common.harvest[r], common.out[r], common.tale[r]
+    away, edges, start, horizon = weather.away, links.edges, span.start, span.horizon
+    own_world = 1 if worlds.shape[0] > 1 else 0
     nodes, size, mark, last_word = len(totals), len(said), 0, -len(said)
     for t in range(start, horizon + 1):
         now = t * nodes % size
-        phase = t // period % link.shape[0]
+        phase = t // links.period % links.first.shape[0]
         if CHURNS:
-            hand_over(opens, p, t, away, edges, last_edge, phase, cards)
-        drawn = meetings if t > start else 0
-        draw_edges(met, busy, edges, last_edge, phase, drawn, active, away, stream(key, 0, NETWORK, t), t)
+            hand_over(opens, p, t, away, edges, links.last_edge, phase, cards)
+        drawn = links.meetings if t > start else 0
+        draw_edges(w.met, w.busy, edges, links.last_edge, phase, drawn, weather.active, away,
+                   stream(keys.world, 0, NETWORK, t), t)
         for meeting in range(drawn):
-            if met[meeting] >= 0:
+            if w.met[meeting] >= 0:
                 for end in range(2):
-                    i = edges[met[meeting], end]
+                    i = edges[w.met[meeting], end]
                     shown = greet(opens[i], p, t, cards[meeting, end])
                     if LIES:
-                        shown = disguise(opens[i], p, t, t, horizon, weather, i, tale, key, cards[meeting, end], shown)
+                        shown = disguise(opens[i], p, t, t, horizon, weather, i, tale, keys, cards[meeting, end], shown)
                     tally.meeting_words += shown
-        if SELDOM and t * nodes - last_word < size:
-            bring(secrets, opens, peers, p, t, key, wire, said, now, hearers, last_hearer, loss, away)
+        heard = t * nodes - last_word < size
+        if SELDOM and heard:
+            bring(n, p, t, keys, w, now, links, weather)
         for i in range(nodes):
             if CHURNS and away[i, 0] <= t < away[i, 1]:
                 continue
-            for one in range(link[phase, i], link[phase, i + 1] if not SELDOM and t * nodes - last_word < size else 0):
-                place = wrap(now + origin[one], size)
-                if said[place] > 0 and not (LOSES and uniform(side(stream(key, i, FAULT, t), one), 0) < loss):
-                    listen(secrets[i], opens[i], peers[memory[one]], p, t, wire[place])
-            if DROPS and out_of(t, start, i, key, weather):
+            for one in range(links.first[phase, i], links.first[phase, i + 1] if not SELDOM and heard else 0):
+                place = wrap(now + links.origin[one], size)
+                if said[place] > 0 and not (LOSES and uniform(side(stream(keys.world, i, FAULT, t), one), 0) < weather.loss):
+                    listen(secrets[i], inners[i], opens[i], n.peers[links.memory[one]], p, t, wire[place])
+            if DROPS and out_of(t, start, i, keys, weather):
                 continue
             if WEIGHS:
-                weigh(opens[i], peers[known[i] : known[i + 1]], p, t)
-            decide(secrets[i], opens[i], p, t, key, i, plan)
-            carry_out(secrets[i], opens[i], ledgers[i], worlds[i * own_world], p, t, key, i, plan, out, True)
-            finals[i] = plan.arm[plan.entries - 1]
+                weigh(opens[i], n.peers[links.known[i] : links.known[i + 1]], p, t)
+            decide(secrets[i], inners[i], opens[i], p, t, keys, i, plan)
+            carry_out(secrets[i], opens[i], ledgers[i], worlds[i * own_world], p, t, keys, i, plan, harvest, out, True)
+            n.finals[i] = plan.arm[plan.entries - 1]
             if t > 0:
                 totals[i] += regret(worlds[i * own_world], plan)
-                violations[i] += violates(worlds[i * own_world], plan)
+                n.violations[i] += violates(worlds[i * own_world], plan)
         for meeting in range(drawn):
-            if met[meeting] >= 0:
-                exchange(opens, p, t, edges, met[meeting], cards[meeting, 0], cards[meeting, 1], loss, one_way,
-                         side(stream(key, -1, FAULT, t), meeting))
+            if w.met[meeting] >= 0:
+                exchange(opens, p, t, edges, w.met[meeting], cards[meeting, 0], cards[meeting, 1], weather.loss,
+                         weather.one_way, side(stream(keys.world, -1, FAULT, t), meeting))
                 tally.meetings += 1
         messages = words = 0
         for i in range(nodes):
             said[now + i] = 0
             if CHURNS and away[i, 0] <= t < away[i, 1]:
                 continue
-            if not (DROPS and out_of(t, start, i, key, weather)):
+            if not (DROPS and out_of(t, start, i, keys, weather)):
                 said[now + i] = speak(opens[i], p, t, wire[now + i])
             if LIES:
-                said[now + i] = corrupt(opens[i], p, t, t, horizon, weather, i, tale, key, wire[now + i], said[now + i])
+                said[now + i] = corrupt(opens[i], p, t, t, horizon, weather, i, tale, keys, wire[now + i], said[now + i])
             messages += 1 if said[now + i] > 0 else 0
             words += said[now + i]
         if messages > 0:
@@ -93,29 +107,30 @@ def live(p, key, start, horizon, settled, marks, worlds, own_world, link, origin
             tally.up_messages += messages
             tally.up_words += words
             tally.rounds += 1
-        if t == settled:
+        if t == span.settled:
             for i in range(nodes):
-                early[i] = totals[i]
-        if mark < marks.shape[0] and t == marks[mark]:
+                n.early[i] = totals[i]
+        if mark < span.marks.shape[0] and t == span.marks[mark]:
             for i in range(nodes):
                 curve[mark] += 0.0 if LIES and weather.liar[i] == 1 else totals[i]
             mark += 1
 
 
 @node
-def bring(secrets, opens, peers, p, t, key, wire, said, now, hearers, last_hearer, loss, away):
+def bring(n, p, t, keys, w, now, links, weather):
     """What is due, message by message. Hearers have the order of links, so every node hears in that order too."""
-    nodes, size = len(opens), len(said)
-    for delay in range(1, last_hearer.shape[0]):
+    secrets, inners, opens, wire = n.secrets, n.inners, n.opens, w.wire
+    nodes, size = len(opens), len(w.said)
+    for delay in range(1, links.last_hearer.shape[0]):
         for j in range(nodes):
             place = wrap(now + size - delay * nodes + j, size)
-            if said[place] > 0:
-                for one in range(last_hearer[delay, j], last_hearer[delay, j + 1]):
-                    i, link = hearers[one, 0], hearers[one, 1]
-                    if CHURNS and away[i, 0] <= t < away[i, 1]:
+            if w.said[place] > 0:
+                for one in range(links.last_hearer[delay, j], links.last_hearer[delay, j + 1]):
+                    i, link = links.hearers[one, 0], links.hearers[one, 1]
+                    if CHURNS and weather.away[i, 0] <= t < weather.away[i, 1]:
                         continue
-                    if not (LOSES and uniform(side(stream(key, i, FAULT, t), link), 0) < loss):
-                        listen(secrets[i], opens[i], peers[link], p, t, wire[place])
+                    if not (LOSES and uniform(side(stream(keys.world, i, FAULT, t), link), 0) < weather.loss):
+                        listen(secrets[i], inners[i], opens[i], n.peers[link], p, t, wire[place])
 
 
 @node

@@ -11,75 +11,108 @@ Where messages can be lost, agents go away or the graph changes, a node's sums a
 Round t: hear what is due (sent in round t - delay), decide, pull, release, speak.
 """
 
+from typing import Any, NamedTuple
+
 from coterie.contract import speak  # bound
 from coterie.engines.faults import corrupt, out_of  # bound
+from coterie.engines.memory import keys_of, nodes_of
 from coterie.engines.turn import carry_out, decide, listen  # bound
-from coterie.kernel import FAULT, fold, node, ones, side, stream, uniform, wrap
+from coterie.kernel import FAULT, node, ones, side, stream, uniform, wrap
+from coterie.privacy.door import MESSAGE
 from coterie.problem.bernoulli import regret  # bound
 
 CHURNS = DROPS = LIES = LOSES = NEWS = SINGLY = False  # bound
 
 
-def run(p, seed, first, start, horizon, marks, worlds, links, weather, m):
-    """Replications `first`, `first` + 1, ... as many as `m` has room for."""
-    own_world = 1 if worlds.shape[0] > 1 else 0
-    for r in range(m.totals.shape[0]):
-        live(p, fold(seed, first + r), start, horizon, marks, worlds, own_world, links.first, links.origin, links.memory,
-             links.period, m.reach, m.mask, weather, weather.away, m.secrets[r], m.opens[r], m.peers[r], m.ledgers[r],
-             m.wires[r], m.words[r], m.said[r], m.former[r], m.changes[r], m.steps[r], m.mixed[r], m.who[r], m.sums[r],
-             m.fresh[r], m.due[r], m.news[r], m.heard[r], m.tales[r], m.totals[r], m.finals[r], m.curves[r], m.tallies[r],
-             m.plans[r], m.outs[r])
+class Post(NamedTuple):
+    """What was said, and what is due. A slot is a round of the ring."""
+
+    wire: Any
+    words: Any  # the same memory as whole numbers
+    said: Any
+    former: Any  # [sender or link, arm, amount]
+    changes: Any  # [slot, sender, amount]
+    steps: Any  # [slot, arm, amount]: the one change of all senders, if it is not mixed
+    mixed: Any
+    who: Any  # ... and a bit for every sender
+    sums: Any  # [arm, amount, receiver]
+    fresh: Any  # [arm]: 1 if anyone has something to hear about it
+    due: Any
+    news: Any  # [replication]: what a node hears
+    heard: Any  # the same memory as whole numbers
+
+
+class Reach(NamedTuple):
+    """Who hears whom at which delay."""
+
+    bits: Any  # [delay, block, receiver]: a bit for every sender
+    mask: Any  # [delay * agents + sender, receiver]: all bits or none
+
+
+def run(p, seeds, first, span, worlds, links, reach, weather, nodes, posts, common):
+    """Replications `first`, `first` + 1, ... as many as there is room for."""
+    for r in range(nodes.totals.shape[0]):
+        o = Post(posts.wire[r], posts.words[r], posts.said[r], posts.former[r], posts.changes[r], posts.steps[r],
+                 posts.mixed[r], posts.who[r], posts.sums[r], posts.fresh[r], posts.due[r], posts.news, posts.heard[r])
+        live(p, keys_of(seeds, first + r), span, worlds, links, reach, weather, nodes_of(nodes, r), o, common, r)
 
 
 @node
-def live(p, key, start, horizon, marks, worlds, own_world, link, origin, memory, period, reach, mask, weather, away, secrets,
-         opens, peers, ledgers, wire, words, said, former, changes, steps, mixed, who, sums, fresh, due, news, heard, tale,
-         totals, finals, curve, tally, plan, out):
-    ring, nodes, amounts, mark = changes.shape[0], len(totals), words.shape[1], 0
-    for t in range(start, horizon + 1):
+def live(p, keys, span, worlds, links, reach, weather, n, o, common, r):
+    tally, plan, harvest, out, tale = common.tally[r], common.plan[r], common.harvest[r], common.out[r], common.tale[r]
+    secrets, inners, opens, ledgers, totals = n.secrets, n.inners, n.opens, n.ledgers, n.totals
+    start, away, curve = span.start, weather.away, common.curve[r]
+    words, said, sums, news, heard = o.words, o.said, o.sums, o.news[r], o.heard
+    own_world = 1 if worlds.shape[0] > 1 else 0
+    ring, nodes, amounts, mark = o.changes.shape[0], len(totals), words.shape[1], 0
+    for t in range(start, span.horizon + 1):
         now = t % ring
         if not SINGLY:
             for k in range(p.arms):
-                fresh[k] = add_up(sums, reach, mask, changes, steps, mixed, who, due, now, k)
-        phase = t // period % link.shape[0]
+                o.fresh[k] = add_up(o, reach, now, k)
+        phase = t // links.period % links.first.shape[0]
         for i in range(nodes):
             if CHURNS and away[i, 0] <= t < away[i, 1]:
                 continue
             if SINGLY:
-                for one in range(link[phase, i], link[phase, i + 1]):
-                    place = wrap(now * nodes + origin[one], ring * nodes)
-                    if said[place] > 0 and not (LOSES and uniform(side(stream(key, i, FAULT, t), one), 0) < weather.loss):
-                        take(sums, former[memory[one]], words, place, i)
+                for one in range(links.first[phase, i], links.first[phase, i + 1]):
+                    place = wrap(now * nodes + links.origin[one], ring * nodes)
+                    lost = LOSES and uniform(side(stream(keys.world, i, FAULT, t), one), 0) < weather.loss
+                    if said[place] > 0 and not lost:
+                        take(sums, o.former[links.memory[one]], words, place, i)
             for k in range(p.arms):
-                if SINGLY or fresh[k] > 0:
+                if SINGLY or o.fresh[k] > 0:
                     heard[0] = k
                     for a in range(1, amounts):
                         heard[a] = sums[k, a, i]
                         sums[k, a, i] = 0
-                    listen(secrets[i], opens[i], peers[0], p, t, news)
-            if DROPS and out_of(t, start, i, key, weather):
+                    listen(secrets[i], inners[i], opens[i], n.peers[0], p, t, news)
+            if DROPS and out_of(t, start, i, keys, weather):
                 continue
-            decide(secrets[i], opens[i], p, t, key, i, plan)
-            carry_out(secrets[i], opens[i], ledgers[i], worlds[i * own_world], p, t, key, i, plan, out, True)
-            finals[i] = plan.arm[plan.entries - 1]
+            decide(secrets[i], inners[i], opens[i], p, t, keys, i, plan)
+            carry_out(secrets[i], opens[i], ledgers[i], worlds[i * own_world], p, t, keys, i, plan, harvest, out, True)
+            n.finals[i] = plan.arm[plan.entries - 1]
             if t > 0:
                 totals[i] += regret(worlds[i * own_world], plan)
-        forget(steps, mixed, who, now)
+        forget(o, now)
         for i in range(nodes):
             place = now * nodes + i
-            said[place], changes[now, i, 0] = 0, -1
+            said[place], o.changes[now, i, 0] = 0, -1
             if CHURNS and away[i, 0] <= t < away[i, 1]:
                 continue
-            if not (DROPS and out_of(t, start, i, key, weather)):
-                said[place] = speak(opens[i], p, t, wire[place])
+            if not (DROPS and out_of(t, start, i, keys, weather)):
+                said[place] = speak(opens[i], p, t, o.wire[place])
             if LIES:
-                said[place] = corrupt(opens[i], p, t, t, horizon, weather, i, tale, key, wire[place], said[place])
+                said[place] = corrupt(opens[i], p, t, t, span.horizon, weather, i, tale, keys, o.wire[place], said[place])
+            if said[place] > 0 and not 0 <= words[place, 0] < p.arms:
+                secrets[i].refused |= MESSAGE
+                said[place] = 0
             if said[place] > 0:
                 tally.up_messages += 1
                 tally.up_words += said[place]
                 if not SINGLY:
-                    post(words, former[i], changes, steps, mixed, who, now, place, i)
-        if mark < marks.shape[0] and t == marks[mark]:
+                    post(words, o.former[i], o.changes, o.steps, o.mixed, o.who, now, place, i)
+        if mark < span.marks.shape[0] and t == span.marks[mark]:
             for i in range(nodes):
                 curve[mark] += 0.0 if LIES and weather.liar[i] == 1 else totals[i]
             mark += 1
@@ -95,7 +128,8 @@ def take(sums, former, words, place, i):
 
 
 @node
-def forget(steps, mixed, who, now):
+def forget(o, now):
+    steps, mixed, who = o.steps, o.mixed, o.who
     for k in range(steps.shape[1]):
         for a in range(1, steps.shape[2]):
             steps[now, k, a] = 0
@@ -120,9 +154,9 @@ def post(words, former, changes, steps, mixed, who, now, place, j):
 
 
 @node
-def add_up(sums, reach, mask, changes, steps, mixed, who, due, now, k):
+def add_up(o, reach, now, k):
     """Everything due on arm k, for every receiver. Returns 1 if there was anything."""
-    ring, found = changes.shape[0], 0
+    steps, ring, found = o.steps, o.changes.shape[0], 0
     for a in range(1, steps.shape[2]):
         mailed = 0
         for delay in range(1, ring):
@@ -130,11 +164,11 @@ def add_up(sums, reach, mask, changes, steps, mixed, who, due, now, k):
             step = steps[slot, k, a]
             if step != 0:
                 found = 1
-                if mixed[slot, k, a] == 0:
-                    count_bits(sums, reach, who, k, a, slot, delay, step)
+                if o.mixed[slot, k, a] == 0:
+                    count_bits(o.sums, reach.bits, o.who, k, a, slot, delay, step)
                 else:
-                    mailed = enlist(due, changes, k, a, slot, delay, mailed)
-        add_rows(sums, mask, due, k, a, mailed)
+                    mailed = enlist(o.due, o.changes, k, a, slot, delay, mailed)
+        add_rows(o.sums, reach.mask, o.due, k, a, mailed)
     return found
 
 

@@ -15,8 +15,10 @@ from coterie.contract import Algorithm, Method
 from coterie.engines.agent import Agent
 from coterie.engines.chance import Keyed
 from coterie.engines.faults import Weather, deceives, out_of, tale_record
+from coterie.engines.memory import keys_of, seeds_of
 from coterie.engines.simulate import Links, Run, whole, wiring
 from coterie.kernel import FAULT, LIE, NETWORK, REWARD, UNIT, fold, one, pick, side, stream, uniform
+from coterie.problem.harvest import harvest_record
 
 
 class Rehearsal(NamedTuple):
@@ -24,19 +26,21 @@ class Rehearsal(NamedTuple):
     servers: list[Agent]
 
 
-Make = Callable[[Algorithm, Any, Keyed], Any]  # of an agent: an audit puts a witness in its place
+Make = Callable[[Algorithm, Any, Keyed, Any, int], Any]  # of an agent: an audit puts a witness in its place
 
 
-def keyed_agent(role: Algorithm, p: Any, chance: Keyed) -> Agent:
-    return Agent(role, p, chance, rehearsal=True)
+def keyed_agent(role: Algorithm, p: Any, chance: Keyed, reach: Any = 1.0, holders: int = 1) -> Agent:
+    return Agent(role, p, chance, rehearsal=True, reach=reach, holders=holders)
 
 
 def rehearse_star(
     method: Method, problem: ModuleType, worlds: np.ndarray, agents: int, horizon: int, *, seed: int = 0, replication: int = 0,
     delay: int = 0, weather: Weather = Weather(), make: Make = keyed_agent,
 ) -> Rehearsal:
-    key, weather = fold(seed, replication), whole(weather, agents)
-    clients = [make(method.node, method.p, Keyed(key, i)) for i in range(agents)]
+    key, weather = keys_of(seeds_of(seed), replication), whole(weather, agents)
+    reaches = reach_of_each(problem, worlds, method.p.arms, agents)
+    size = 1 if method.structure == "alone" else agents
+    clients = [make(method.node, method.p, Keyed(key, i), reaches[i], size) for i in range(agents)]
     for i, client in enumerate(clients):
         for field, values in method.known.items():
             client.open[field] = values[i]
@@ -44,7 +48,7 @@ def rehearse_star(
     servers = []
     for team in teams:
         assert method.server is not None
-        server = make(method.server, method.p, Keyed(key, -1))
+        server = make(method.server, method.p, Keyed(key, -1), np.max(reaches), 1)
         servers.append(server)
         start = clients.index(team[0])
         for i in range(len(team)):
@@ -63,19 +67,19 @@ def _live(method, problem, worlds, team, server, start, key, horizon, delay, wea
         for client in team:
             client.hear(t, "server", decision)
             client.begin(t)
-        if now + team[0].plan.rounds - 1 > horizon:
+        if now + rounds_of(team[0].plan) - 1 > horizon:
             return
         for i, client in enumerate(team):
             _play(client, problem, worlds[(start + i) % len(worlds)], start + i, t, key, shuffle)
-        now += team[0].plan.rounds + delay
+        now += rounds_of(team[0].plan) + delay
         if reporters < len(team) and (t == 1 or not method.rotate):
-            die = stream(key, start, NETWORK, t)
+            die = stream(key.world, start, NETWORK, t)
             for j in range(len(team) if method.rotate else reporters):
                 other = j + pick(die, j, len(team) - j)
                 order[j], order[other] = order[other], order[j]
         for j in range(reporters):
             i = order[((t - 1) * reporters + j) % len(team) if method.rotate else j]
-            lost = uniform(side(stream(key, start + i, FAULT, t), 0), 0) < weather.loss
+            lost = uniform(side(stream(key.world, start + i, FAULT, t), 0), 0) < weather.loss
             report = _speak(team[i], start + i, t, now - 1, horizon, weather, key)
             if report and not lost and not out_of(t, 0, start + i, key, weather):
                 server.hear(t, i, report)
@@ -86,9 +90,10 @@ def rehearse_mesh(
     method: Method, problem: ModuleType, worlds: np.ndarray, agents: int, horizon: int, links: Links, *,
     weather: Weather = Weather(), seed: int = 0, replication: int = 0, make: Make = keyed_agent,
 ) -> Rehearsal:
-    key, shuffle, worlds = fold(seed, replication), random.Random(1).shuffle, worlds.view(np.recarray)
+    key, shuffle, worlds = keys_of(seeds_of(seed), replication), random.Random(1).shuffle, worlds.view(np.recarray)
     weather = whole(weather, agents)
-    nodes = [make(method.node, method.p, Keyed(key, i)) for i in range(agents)]
+    reaches = reach_of_each(problem, worlds, method.p.arms, agents)
+    nodes = [make(method.node, method.p, Keyed(key, i), reaches[i], 1) for i in range(agents)]
     wires, start = wiring(links, 1, agents), method.node.first_round
     for i, node in enumerate(nodes):
         for field, values in method.known.items():
@@ -107,7 +112,7 @@ def rehearse_mesh(
         for i, node in enumerate(nodes):
             for link in range(wires.first[phase, i], wires.first[phase, i + 1]) if here[i] else ():
                 data = sent.get((t - int(links.delay[link]), int(links.sender[link])))
-                if data and not (weather.loss > 0 and uniform(side(stream(key, i, FAULT, t), link), 0) < weather.loss):
+                if data and not (weather.loss > 0 and uniform(side(stream(key.world, i, FAULT, t), link), 0) < weather.loss):
                     node.hear(t, int(links.sender[link]), data)
             if acts[i]:
                 node.begin(t)
@@ -115,7 +120,7 @@ def rehearse_mesh(
             elif here[i]:
                 node.hear_sums(t)
         for m, (i, j) in drawn.items():
-            coins = [uniform(side(stream(key, -1, FAULT, t), m), c) >= weather.loss for c in (0, weather.one_way)]
+            coins = [uniform(side(stream(key.world, -1, FAULT, t), m), c) >= weather.loss for c in (0, weather.one_way)]
             if weather.loss == 0 or coins[0]:
                 nodes[i].meet(t, cards[m][1])
             if weather.loss == 0 or coins[1]:
@@ -128,11 +133,11 @@ def rehearse_mesh(
 def _speak(agent, i, t, now, horizon, weather, key, acts=True):
     """What an agent says, or, if it lies or its message is contaminated, what is said in its name."""
     said = agent.speak(t) if acts else None
-    return _falsified(agent, i, t, now, horizon, weather, stream(key, i, LIE, t), agent.message, agent.algorithm.lie, said)
+    return _falsified(agent, i, t, now, horizon, weather, stream(key.dice, i, LIE, t), agent.message, agent.algorithm.lie, said)
 
 
 def _greet(agent, i, t, horizon, weather, key):
-    shown, die = agent.greet(t), fold(stream(key, i, LIE, t), 1)
+    shown, die = agent.greet(t), fold(stream(key.dice, i, LIE, t), 1)
     return _falsified(agent, i, t, t, horizon, weather, die, agent.card, agent.algorithm.pose, shown)
 
 
@@ -146,7 +151,7 @@ def _falsified(agent, i, t, now, horizon, weather, die, record, hook, said):
 
 def _draw_edges(edges, meetings, active, here, key, t):
     """Meeting number -> the two ends."""
-    die, drawn, busy = stream(key, 0, NETWORK, t), {}, set()
+    die, drawn, busy = stream(key.world, 0, NETWORK, t), {}, set()
     for m in range(meetings):
         i, j = (int(end) for end in edges[pick(die, 2 * m, len(edges))])
         if not busy & {i, j} and here[i] and here[j] and (active >= 1 or uniform(die, 2 * m + 1) < active):
@@ -164,24 +169,35 @@ def _come_and_go(nodes, edges, weather, here, t):
 
 def compare(run: Run, rehearsal: Rehearsal, replication: int) -> list[str]:
     """The records in which a simulated replication and a rehearsal of it differ."""
-    parts = [("secret", run.secrets, rehearsal.agents), ("open", run.opens, rehearsal.agents),
-             ("ledger", run.ledgers, rehearsal.agents), ("open", run.servers, rehearsal.servers),
-             ("ledger", run.server_ledgers, rehearsal.servers)]
+    own = {"secret": run.secrets, "inner": run.inners, "open": run.opens, "ledger": run.ledgers}
+    servers = {"open": run.servers, "ledger": run.server_ledgers}
+    parts = [(part, records, rehearsal.agents) for part, records in own.items()]
+    parts += [(part, records, rehearsal.servers) for part, records in servers.items() if records is not None]
     return [
         f"{part} of {agents[i].algorithm.name} {i}"
         for part, records, agents in parts
-        if records is not None
         for i in range(len(agents))
         if records[replication, i].tobytes() != getattr(agents[i], part).tobytes()
     ]
 
 
+def reach_of_each(problem: ModuleType, worlds: np.ndarray, arms: int, agents: int) -> list[Any]:
+    """How far one reward of each agent can move a sum."""
+    reach = problem.reach(worlds, arms)
+    return [reach if np.ndim(reach) == 0 else reach[i % len(reach)] for i in range(agents)]
+
+
+def rounds_of(plan: Any) -> int:
+    return int(plan.pulls[: plan.entries].sum())
+
+
 def _play(agent, problem, world, i, t, key, shuffle):
     """One plan, decision by decision. The environment deals the simulator's sums; rewards come late and out of order."""
-    problem.draw(world, agent.plan, stream(key, i, REWARD, t))
+    harvest = one(harvest_record(agent.p))
+    problem.draw(world, agent.plan, harvest, stream(key.world, i, REWARD, t))
     plan, hands = agent.plan, {}
     for e in range(plan.entries):
-        hands[int(plan.arm[e])] = _deal(int(plan.total[e]), int(plan.pulls[e]))
+        hands[int(plan.arm[e])] = _deal(int(harvest.total[e]), int(plan.pulls[e]))
         shuffle(hands[int(plan.arm[e])])
     late = []
     while any(agent.left):

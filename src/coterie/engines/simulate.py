@@ -6,18 +6,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import int64
 
-from coterie.contract import Algorithm, Method, out_record, plan_record
+from coterie.contract import Algorithm, Method, out_record
 from coterie.engines import mesh, pool, star
 from coterie.engines.bind import bind
-from coterie.engines.faults import Weather, tale_record
-from coterie.errors import CoterieError
-from coterie.kernel import record, rows
-from coterie.privacy.ledger import ledger_record
-
-TALLY = record(
-    rounds=int64, meetings=int64, meeting_words=int64, up_messages=int64, up_words=int64,
-    down_messages=int64, down_words=int64, uneven=int64,
-)
+from coterie.engines.faults import Weather
+from coterie.engines.memory import Common, Nodes, Span, make_common, make_nodes, seeds_of
+from coterie.errors import AlgorithmError
+from coterie.kernel import rows
+from coterie.privacy.door import why_refused
 
 
 class Links(NamedTuple):
@@ -58,36 +54,15 @@ class Run(NamedTuple):
     curves: np.ndarray  # [replication, mark]: regret summed over agents
     totals: np.ndarray  # [replication, agent]: regret at the horizon
     finals: np.ndarray  # [replication, agent]: the arm played last
-    tallies: np.ndarray  # [replication] of TALLY
+    tallies: np.ndarray  # [replication] of memory.TALLY
     secrets: np.ndarray  # [replication, agent], and so on
+    inners: np.ndarray
     opens: np.ndarray
     ledgers: np.ndarray
+    early: np.ndarray  # [replication, agent]: regret up to the end of the exploration, among peers
+    violations: np.ndarray  # [replication, agent]: rounds in which the plan broke a constraint of the problem
     servers: np.ndarray | None = None  # [replication, team]
     server_ledgers: np.ndarray | None = None
-    early: np.ndarray | None = None  # [replication, agent]: regret up to the end of the exploration, among peers
-    violations: np.ndarray | None = None  # [replication, agent]: rounds in which the plan broke a constraint of the problem
-
-
-class StarMemory(NamedTuple):
-    secrets: np.ndarray
-    opens: np.ndarray
-    peers: np.ndarray
-    ledgers: np.ndarray
-    desks: np.ndarray
-    totals: np.ndarray
-    finals: np.ndarray
-    invited: np.ndarray
-    curves: np.ndarray
-    tallies: np.ndarray
-    plans: np.ndarray
-    outs: np.ndarray
-    reports: np.ndarray
-    decisions: np.ndarray
-    server_secrets: np.ndarray
-    servers: np.ndarray
-    server_ledgers: np.ndarray
-    server_outs: np.ndarray
-    tales: np.ndarray
 
 
 def desk_facts(method: Method, agents: int, folded: bool) -> dict[str, Any]:
@@ -116,41 +91,48 @@ def simulate_star(
     node, server, p, R = method.node, method.server, method.p, replications
     assert server is not None
     size = 1 if method.structure == "alone" else agents
-    places, teams = 1 if folded else agents, agents // size
+    places, teams, reach = 1 if folded else agents, agents // size, problem.reach(worlds, method.p.arms)
     made = lambda shape, kind: rows(shape, kind, compiled)  # noqa: E731
-    m = StarMemory(
-        secrets=made((R, places), node.secret(p)),
-        opens=made((R, places), node.open(p)),
-        peers=made((R, places), node.peer(p)),
-        ledgers=made((R, places), _ledger(node, p)),
-        desks=made((R, places), server.peer(p)),
-        totals=np.zeros((R, places)),
-        finals=np.zeros((R, places), int64),
+    nodes = make_nodes(node, p, R, places, places, reach, size, compiled)
+    common = make_common(node, p, R, len(marks), compiled)
+    served = make_nodes(server, p, R, teams, places, np.max(reach), 1, compiled)
+    hall = star.Hall(
+        secrets=served.secrets,
+        opens=served.opens,
+        ledgers=served.ledgers,
+        out=made(R, out_record(server, p)),
+        desks=served.peers,
         invited=np.tile(np.arange(places), (R, 1)),
-        curves=np.zeros((R, len(marks))),
-        tallies=made(R, TALLY),
-        plans=made(R, plan_record(p)),
-        outs=made(R, out_record(p, node.width)),
-        reports=made(R, node.message(p)),
-        decisions=made(R, server.message(p)),
-        server_secrets=made((R, teams), server.secret(p)),
-        servers=made((R, teams), server.open(p)),
-        server_ledgers=made((R, teams), _ledger(server, p)),
-        server_outs=made(R, out_record(p, server.width)),
-        tales=made(R, tale_record(p)),
+        report=made(R, node.message(p)),
+        decision=made(R, server.message(p)),
     )
     for field, values in desk_facts(method, agents, folded).items():
-        if field in (m.desks.dtype.names or ()):
-            m.desks[field] = values
+        if field in (hall.desks.dtype.names or ()):
+            hall.desks[field] = values
     for field, values in method.known.items():
-        m.opens[field] = values
-    run = bind(star, node, problem, server, flags(weather) | {"FOLDED": folded}, compiled)
+        nodes.opens[field] = values
+    run = bind(star, node, problem, server, flags(weather) | {"FOLDED": folded, "TRUSTED": server.trusted}, compiled)
     worlds = worlds if compiled else worlds.view(np.recarray)
-    reporters = min(method.reporters or size, size)
-    run(p, seed, first, horizon, size, reporters, method.rotate, delay, marks, worlds, whole(weather, agents), m)
-    if m.tallies["uneven"].any():
-        raise CoterieError(f"plans of {node.name} must take equally many rounds for all clients and pulls of all arms")
-    return Run(m.curves, m.totals, m.finals, m.tallies, m.secrets, m.opens, m.ledgers, m.servers, m.server_ledgers)
+    team = star.Team(size, min(method.reporters or size, size), method.rotate, delay)
+    span = Span(1, horizon, 0, marks)
+    run(p, seeds_of(seed), first, span, worlds, team, whole(weather, agents), nodes, hall, common)
+    check_faults(node, nodes.secrets)
+    check_faults(server, hall.secrets)
+    if common.tally["uneven"].any():
+        raise AlgorithmError(f"plans of {node.name} must take equally many rounds for all clients and pulls of all arms")
+    return finished(nodes, common, servers=hall.opens, server_ledgers=hall.ledgers)
+
+
+def finished(nodes: Nodes, common: Common, **others: np.ndarray) -> Run:
+    return Run(common.curve, nodes.totals, nodes.finals, common.tally, nodes.secrets, nodes.inners, nodes.opens, nodes.ledgers,
+               nodes.early, nodes.violations, **others)  # fmt: skip
+
+
+def check_faults(role: Algorithm, secrets: np.ndarray) -> None:
+    """What the door refused is told when a run is over, and then there are no results."""
+    refused = int(np.bitwise_or.reduce(secrets["refused"], axis=None)) if secrets.size else 0
+    if refused:
+        raise AlgorithmError(f"{role.name}: nothing may leave by {why_refused(refused)}")
 
 
 def flags(weather: Weather) -> dict[str, bool]:
@@ -197,56 +179,6 @@ def _memories(first: np.ndarray, sender: np.ndarray, agents: int) -> tuple[np.nd
     return memory, np.array(known), np.array(senders, int64)
 
 
-class MeshMemory(NamedTuple):
-    secrets: np.ndarray
-    opens: np.ndarray
-    peers: np.ndarray
-    ledgers: np.ndarray
-    wires: np.ndarray
-    said: np.ndarray
-    cards: np.ndarray
-    met: np.ndarray
-    busy: np.ndarray
-    totals: np.ndarray
-    early: np.ndarray
-    violations: np.ndarray
-    finals: np.ndarray
-    curves: np.ndarray
-    tallies: np.ndarray
-    plans: np.ndarray
-    outs: np.ndarray
-    tales: np.ndarray
-
-
-class PoolMemory(NamedTuple):
-    secrets: np.ndarray
-    opens: np.ndarray
-    peers: np.ndarray
-    ledgers: np.ndarray
-    wires: np.ndarray
-    words: np.ndarray  # the same memory as whole numbers
-    said: np.ndarray
-    former: np.ndarray  # [replication, sender or link, arm, amount]
-    changes: np.ndarray  # [replication, slot, sender, amount]
-    steps: np.ndarray  # [replication, slot, arm, amount]: the one change of all senders, if it is not mixed
-    mixed: np.ndarray
-    who: np.ndarray  # ... and a bit for every sender
-    sums: np.ndarray  # [replication, arm, amount, receiver]
-    fresh: np.ndarray  # [replication, arm]: 1 if anyone has something to hear about it
-    due: np.ndarray
-    news: np.ndarray
-    heard: np.ndarray  # the same memory as whole numbers
-    tales: np.ndarray
-    totals: np.ndarray
-    finals: np.ndarray
-    curves: np.ndarray
-    tallies: np.ndarray
-    plans: np.ndarray
-    outs: np.ndarray
-    reach: np.ndarray  # [delay, block, receiver]: a bit for every sender
-    mask: np.ndarray  # [delay * agents + sender, receiver]: all bits or none
-
-
 def simulate_mesh(
     method: Method,
     problem: ModuleType,
@@ -264,58 +196,48 @@ def simulate_mesh(
 ) -> Run:
     """Peers on a graph."""
     node, p, R = method.node, method.p, replications
+    if not node.mechanism.single:
+        raise AlgorithmError(f"mechanism {node.mechanism.name} of {node.name} needs a server that sees sums of reports only")
     ring = 1 + max(1, int(links.delay.max(initial=1)))
+    wires, reach, marks = wiring(links, ring, agents), problem.reach(worlds, p.arms), np.asarray(marks)
+    nodes = make_nodes(node, p, R, agents, 1 if node.additive else max(1, len(wires.senders)), reach, 1, compiled)
+    for field, values in method.known.items():
+        nodes.opens[field] = values
+    common, span = make_common(node, p, R, len(marks), compiled), Span(node.first_round, horizon, method.exploration, marks)
+    worlds, all_weather = worlds if compiled else worlds.view(np.recarray), whole(weather, agents)
     if node.additive:
-        return _simulate_pool(method, problem, worlds, agents, horizon, marks, links, weather, seed, first, R, compiled, ring)
-    made = lambda shape, kind: rows(shape, kind, compiled)  # noqa: E731
-    wires = wiring(links, ring, agents)
-    m = MeshMemory(
-        secrets=made((R, agents), node.secret(p)),
-        opens=made((R, agents), node.open(p)),
-        peers=made((R, max(1, len(wires.senders))), node.peer(p)),
-        ledgers=made((R, agents), _ledger(node, p)),
-        wires=made((R, ring * agents), node.message(p)),
+        singly = len(weather.away) > 0 or weather.loss > 0 or len(wires.first) > 1
+        chosen = flags(weather) | {"NEWS": node.additive == "news", "SINGLY": singly}
+        run = bind(pool, node, problem, flags=chosen, compiled=compiled)
+        post, heard = _post(node, p, R, agents, ring, wires, singly, compiled), _masks(links, wires, ring, agents, empty=singly)
+        run(p, seeds_of(seed), first, span, worlds, wires, heard, all_weather, nodes, post, common)
+    else:
+        if "origin" in (nodes.peers.dtype.names or ()):
+            nodes.peers["origin"][:, : len(wires.senders)] = wires.senders
+        seldom = node.seldom and len(wires.first) == 1
+        run = bind(mesh, node, problem, flags=flags(weather) | {"SELDOM": seldom}, compiled=compiled)
+        wire = _wire(node, p, R, agents, ring, links, compiled)
+        run(p, seeds_of(seed), first, span, worlds, wires, all_weather, nodes, wire, common)
+    check_faults(node, nodes.secrets)
+    return finished(nodes, common)
+
+
+def _wire(node: Algorithm, p: Any, R: int, agents: int, ring: int, links: Links, compiled: bool) -> mesh.Wire:
+    return mesh.Wire(
+        wire=rows((R, ring * agents), node.message(p), compiled),
         said=np.zeros((R, ring * agents), int64),
-        cards=made((R, max(1, links.meetings), 2), node.card(p)),
+        cards=rows((R, max(1, links.meetings), 2), node.card(p), compiled),
         met=np.zeros((R, links.meetings), int64),
         busy=np.full((R, agents), -1),
-        totals=np.zeros((R, agents)),
-        early=np.zeros((R, agents)),
-        violations=np.zeros((R, agents), int64),
-        finals=np.zeros((R, agents), int64),
-        curves=np.zeros((R, len(marks))),
-        tallies=made(R, TALLY),
-        plans=made(R, plan_record(p)),
-        outs=made(R, out_record(p, node.width)),
-        tales=made(R, tale_record(p)),
     )
-    for field, values in method.known.items():
-        m.opens[field] = values
-    if "origin" in (m.peers.dtype.names or ()):
-        m.peers["origin"][:, : len(wires.senders)] = wires.senders
-    seldom = node.seldom and len(wires.first) == 1
-    run = bind(mesh, node, problem, flags=flags(weather) | {"SELDOM": seldom}, compiled=compiled)
-    worlds = worlds if compiled else worlds.view(np.recarray)
-    run(p, seed, first, node.first_round, horizon, method.exploration, marks, worlds, wires, whole(weather, agents), m)
-    told = {"early": m.early, "violations": m.violations}
-    return Run(m.curves, m.totals, m.finals, m.tallies, m.secrets, m.opens, m.ledgers, **told)
 
 
-def _simulate_pool(method, problem, worlds, agents, horizon, marks, links, weather, seed, first, R, compiled, ring):
-    """Peers on a graph whose messages add up."""
-    node, p, wires = method.node, method.p, wiring(links, ring, agents)
+def _post(node: Algorithm, p: Any, R: int, agents: int, ring: int, wires: Wiring, singly: bool, compiled: bool) -> pool.Post:
     kind = node.message(p)
     amounts, blocks = kind.itemsize // 8, -(-agents // 63)
-    singly = len(weather.away) > 0 or weather.loss > 0 or len(wires.first) > 1
-    made = lambda shape, kind: rows(shape, kind, compiled)  # noqa: E731
     spoken, news = np.zeros((R, ring * agents), kind), np.zeros(R, kind)
-    reach, mask = _masks(links, wires, ring, agents, blocks, empty=singly)
-    m = PoolMemory(
-        secrets=made((R, agents), node.secret(p)),
-        opens=made((R, agents), node.open(p)),
-        peers=made((R, 1), node.peer(p)),
-        ledgers=made((R, agents), _ledger(node, p)),
-        wires=spoken if compiled else spoken.view(np.recarray),
+    return pool.Post(
+        wire=spoken if compiled else spoken.view(np.recarray),
         words=spoken.view(int64).reshape(R, ring * agents, amounts),
         said=np.zeros((R, ring * agents), int64),
         former=np.zeros((R, max(1, len(wires.senders)) if singly else agents, p.arms, amounts), int64),
@@ -328,35 +250,14 @@ def _simulate_pool(method, problem, worlds, agents, horizon, marks, links, weath
         due=np.zeros((R, ring * agents + 3, 2), int64),
         news=news if compiled else news.view(np.recarray),
         heard=news.view(int64).reshape(R, amounts),
-        tales=made(R, tale_record(p)),
-        totals=np.zeros((R, agents)),
-        finals=np.zeros((R, agents), int64),
-        curves=np.zeros((R, len(marks))),
-        tallies=made(R, TALLY),
-        plans=made(R, plan_record(p)),
-        outs=made(R, out_record(p, node.width)),
-        reach=reach,
-        mask=mask,
     )
-    for field, values in method.known.items():
-        m.opens[field] = values
-    chosen = flags(weather) | {"NEWS": node.additive == "news", "SINGLY": singly}
-    run = bind(pool, node, problem, flags=chosen, compiled=compiled)
-    worlds = worlds if compiled else worlds.view(np.recarray)
-    run(p, seed, first, node.first_round, horizon, marks, worlds, wires, whole(weather, agents), m)
-    return Run(m.curves, m.totals, m.finals, m.tallies, m.secrets, m.opens, m.ledgers)
 
 
-def _masks(links, wires, ring, agents, blocks, empty):
-    """Who hears whom at which delay, as bits and as rows of a mask."""
+def _masks(links: Links, wires: Wiring, ring: int, agents: int, empty: bool) -> pool.Reach:
     if empty:
-        return np.zeros((1, 1, 1), int64), np.zeros((1, 1), int64)
-    reach, mask = np.zeros((ring, blocks, agents), int64), np.zeros((ring * agents, agents), int64)
+        return pool.Reach(np.zeros((1, 1, 1), int64), np.zeros((1, 1), int64))
+    bits, mask = np.zeros((ring, -(-agents // 63), agents), int64), np.zeros((ring * agents, agents), int64)
     receiver = np.repeat(np.arange(agents), np.diff(wires.first[0]))
-    np.bitwise_or.at(reach, (links.delay, links.sender // 63, receiver), np.int64(1) << (links.sender % 63))
+    np.bitwise_or.at(bits, (links.delay, links.sender // 63, receiver), np.int64(1) << (links.sender % 63))
     mask[links.delay * agents + links.sender, receiver] = -1
-    return reach, mask
-
-
-def _ledger(role: Algorithm, p: Any) -> np.dtype:
-    return ledger_record(p.arms, role.chains(p))
+    return pool.Reach(bits, mask)

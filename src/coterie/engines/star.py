@@ -17,7 +17,8 @@ played, and its next report tells of it.
 Teams: a run may consist of several stars side by side that know nothing of each other (`size` clients each).
 """
 
-from coterie.contract import collect as server_collect  # bound
+from typing import Any, NamedTuple
+
 from coterie.contract import hear as server_hear  # bound
 from coterie.contract import idle, speak  # bound
 from coterie.contract import publish as server_publish  # bound
@@ -25,32 +26,55 @@ from coterie.contract import release as server_release  # bound
 from coterie.contract import speak as server_speak  # bound
 from coterie.contract import weigh as server_weigh  # bound
 from coterie.engines.faults import corrupt, out_of  # bound
+from coterie.engines.memory import keys_of, nodes_of
 from coterie.engines.turn import carry_out, decide, listen  # bound
-from coterie.kernel import FAULT, IDLE, NETWORK, NOISE, fold, node, pick, side, stream, uniform
-from coterie.privacy.door import add_laplace as server_add_noise  # bound
-from coterie.privacy.door import book_all as server_book_entries  # bound
+from coterie.kernel import FAULT, IDLE, NETWORK, NOISE, node, pick, side, stream, uniform
+from coterie.privacy.door import book_entries as server_book  # bound
+from coterie.privacy.door import clear, look_up
+from coterie.privacy.mechanisms.laplace import add_laplace as server_add_noise  # bound
+from coterie.privacy.secret import hand_in
 from coterie.problem.bernoulli import lay_out, regret, regret_until  # bound
 
-DROPS = FOLDED = LIES = LOSES = SERVER_COLLECTS = SERVER_WEIGHS = False  # bound
+DROPS = FOLDED = LIES = LOSES = SERVER_PAIRED = SERVER_WEIGHS = TRUSTED = False  # bound
 
 
-def run(p, seed, first, horizon, size, reporters, rotate, delay, marks, worlds, weather, m):
-    """Replications `first`, `first` + 1, ... as many as `m` has room for."""
-    own_world = 1 if worlds.shape[0] > 1 else 0
-    for r in range(m.totals.shape[0]):
-        key = fold(seed, first + r)
-        for team in range(m.servers.shape[1]):
-            live(p, key, horizon, team * size, size, reporters, rotate, delay, marks, worlds, own_world,
-                 weather, m.tales[r], m.secrets[r], m.opens[r], m.peers[r], m.ledgers[r], m.desks[r], m.totals[r],
-                 m.finals[r], m.invited[r], m.curves[r], m.tallies[r], m.plans[r], m.outs[r], m.reports[r], m.decisions[r],
-                 m.server_secrets[r, team], m.servers[r, team], m.server_ledgers[r, team], m.server_outs[r])
+class Team(NamedTuple):
+    """How clients work together: `size` of them around a server, of whom `reporters` report after each plan."""
+
+    size: int
+    reporters: int
+    rotate: bool
+    delay: int  # rounds that messages are under way
+
+
+class Hall(NamedTuple):
+    """Servers, one for each team, and what lies between them and their clients."""
+
+    secrets: Any
+    opens: Any
+    ledgers: Any
+    out: Any
+    desks: Any  # what a server knows of each client
+    invited: Any
+    report: Any
+    decision: Any
+
+
+def run(p, seeds, first, span, worlds, team, weather, nodes, hall, common):
+    """Replications `first`, `first` + 1, ... as many as there is room for."""
+    for r in range(nodes.totals.shape[0]):
+        for number in range(hall.opens.shape[1]):
+            live(p, keys_of(seeds, first + r), span, worlds, team, number, weather, nodes_of(nodes, r), hall, common, r)
 
 
 @node
-def live(p, key, horizon, start, size, reporters, rotate, delay, marks, worlds, own_world, weather, tale,
-         secrets, opens, peers, ledgers, desks, totals, finals, invited, curve, tally, plan, out, report, decision,
-         server_secret, server, server_ledger, server_out):
+def live(p, keys, span, worlds, team, number, weather, n, hall, common, r):
     """One team in one replication. A client's place is its row in the records; its number is its coordinate of chance."""
+    secrets, inners, opens, ledgers = n.secrets, n.inners, n.opens, n.ledgers
+    totals, finals, curve, horizon = n.totals, n.finals, common.curve[r], span.horizon
+    tally, plan, harvest, out = common.tally[r], common.plan[r], common.harvest[r], common.out[r]
+    server, decision, desks = hall.opens[r, number], hall.decision[r], hall.desks[r]
+    size, start, own_world = team.size, number * team.size, 1 if worlds.shape[0] > 1 else 0
     t, now, mark, weight = 0, 1, 0, size if FOLDED else 1
     while now <= horizon:
         t += 1
@@ -60,57 +84,74 @@ def live(p, key, horizon, start, size, reporters, rotate, delay, marks, worlds, 
         tally.down_messages += size
         after, later, rounds = mark, mark, 0
         for i in range(start, start + size):
-            place = start if FOLDED else i
+            place, world = start if FOLDED else i, worlds[i * own_world]
             if i == start or not FOLDED:
-                listen(secrets[place], opens[place], peers[place], p, t, decision)
-                decide(secrets[place], opens[place], p, t, key, i, plan)
-                if not even(plan) or (i > start and plan.rounds != rounds):
+                listen(secrets[place], inners[place], opens[place], n.peers[place], p, t, decision)
+                decide(secrets[place], inners[place], opens[place], p, t, keys, i, plan)
+                if not even(plan, harvest) or (i > start and harvest.rounds != rounds):
                     tally.uneven += 1
                     return
-                rounds = plan.rounds
-                lay_out(worlds[i * own_world], plan)
-                after = note(worlds[i * own_world], plan, now, marks, mark, heft(weather, i, weight), totals[place], curve)
-            if now + plan.rounds - 1 > horizon:
+                rounds = harvest.rounds
+                lay_out(world, plan, harvest)
+                after = note(world, plan, harvest, now, span.marks, mark, heft(weather, i, weight), totals[place], curve)
+            if now + rounds - 1 > horizon:
                 finals[place] = plan.arm[(horizon - now) % plan.entries]
                 if i == start or not FOLDED:
-                    totals[place] += regret_until(worlds[i * own_world], plan, horizon - now + 1)
+                    totals[place] += regret_until(world, plan, harvest, horizon - now + 1)
             else:
-                carry_out(secrets[place], opens[place], ledgers[place], worlds[i * own_world], p, t, key, i, plan, out,
+                carry_out(secrets[place], opens[place], ledgers[place], world, p, t, keys, i, plan, harvest, out,
                           i == start or not FOLDED)
                 if i == start or not FOLDED:
-                    totals[place] += regret(worlds[i * own_world], plan)
+                    totals[place] += regret(world, plan)
                     finals[place] = plan.arm[plan.entries - 1]
         if now + rounds - 1 > horizon:
             return
         now, mark = now + rounds, after
-        if delay > 0 and now <= horizon:
+        if team.delay > 0 and now <= horizon:
             for i in range(start, start + size):
-                wait(worlds[i * own_world], opens[i], p, t, key, i, plan, min(delay, horizon - now + 1))
-                later = note(worlds[i * own_world], plan, now, marks, mark, heft(weather, i, 1), totals[i], curve)
-                totals[i] += regret(worlds[i * own_world], plan)
+                world = worlds[i * own_world]
+                wait(world, opens[i], p, t, keys, i, plan, harvest, min(team.delay, horizon - now + 1))
+                later = note(world, plan, harvest, now, span.marks, mark, heft(weather, i, 1), totals[i], curve)
+                totals[i] += regret(world, plan)
                 finals[i] = plan.arm[0]
             mark = later
-        now += delay
+        now += team.delay
         tally.rounds += 1
-        if reporters < size and (t == 1 or not rotate):
-            shuffle(invited, start, size, size if rotate else reporters, stream(key, start, NETWORK, t))
-        for j in range(1 if FOLDED else reporters):
-            i = invited[start + ((t - 1) * reporters + j) % size] if rotate else invited[start + j]
-            words = speak(opens[i], p, t, report)
-            if LIES:
-                words = corrupt(opens[i], p, t, now - 1, horizon, weather, i, tale, key, report, words)
-            if words > 0 and not (DROPS and out_of(t, 0, i, key, weather)) and not (LOSES and lost(t, i, key, weather)):
-                tally.up_words += weight * words
-                tally.up_messages += weight
-                if SERVER_COLLECTS:
-                    server_collect(server_secret, desks[i], p, t, report)
-                else:
-                    server_hear(server, desks[i], p, t, report)
-        server_out.entries = 0
-        server_release(server_secret, server, p, t, plan, server_out)
-        server_book_entries(server_out, server_ledger)
-        server_add_noise(server_out, p, stream(key, -1, NOISE, t), stream(key, -1, NOISE, -1))
-        server_publish(server, p, t, plan, server_out)
+        gather(p, t, keys, now - 1, horizon, team, number, weight, weather, n, hall, common, r)
+        pass_server_door(p, t, keys, number, plan, hall, r)
+
+
+@node
+def gather(p, t, keys, now, horizon, team, number, weight, weather, n, hall, common, r):
+    """Those invited report, and the server hears them."""
+    size, reporters, start, invited, report = team.size, team.reporters, number * team.size, hall.invited[r], hall.report[r]
+    server, desks, tally, tale = hall.opens[r, number], hall.desks[r], common.tally[r], common.tale[r]
+    secrets, opens = n.secrets, n.opens
+    if reporters < size and (t == 1 or not team.rotate):
+        shuffle(invited, start, size, size if team.rotate else reporters, stream(keys.world, start, NETWORK, t))
+    for j in range(1 if FOLDED else reporters):
+        i = invited[start + (((t - 1) * reporters + j) % size if team.rotate else j)]
+        words = speak(opens[i], p, t, report)
+        if LIES:
+            words = corrupt(opens[i], p, t, now, horizon, weather, i, tale, keys, report, words)
+        if words > 0 and not (DROPS and out_of(t, 0, i, keys, weather)) and not (LOSES and lost(t, i, keys, weather)):
+            if TRUSTED:
+                words += hand_in(secrets[i], hall.secrets[r, number], p.arms)
+            tally.up_words += weight * words
+            tally.up_messages += weight
+            server_hear(server, desks[i], p, t, report)
+
+
+@node
+def pass_server_door(p, t, keys, number, plan, hall, r):
+    """What a server lets out, from the rewards that it was trusted with."""
+    secret, open, ledger, out = hall.secrets[r, number], hall.opens[r, number], hall.ledgers[r, number], hall.out[r]
+    clear(out)
+    server_release(open, p, t, plan, out)
+    look_up(out, secret, ledger, p.arms, SERVER_PAIRED)
+    server_book(out, ledger)
+    server_add_noise(out, secret, stream(keys.noise, -1, NOISE, t), stream(keys.noise, -1, NOISE, -1))
+    server_publish(open, p, t, plan, out)
 
 
 @node
@@ -120,35 +161,36 @@ def heft(weather, i, weight):
 
 
 @node
-def lost(t, i, key, weather):
-    return uniform(side(stream(key, i, FAULT, t), 0), 0) < weather.loss
+def lost(t, i, keys, weather):
+    return uniform(side(stream(keys.world, i, FAULT, t), 0), 0) < weather.loss
 
 
 @node
-def note(world, plan, now, marks, mark, weight, before, curve):
+def note(world, plan, harvest, now, marks, mark, weight, before, curve):
     """Add the regret at every mark that lies inside the plan; return the first mark behind it."""
-    while mark < marks.shape[0] and marks[mark] < now + plan.rounds:
-        curve[mark] += weight * (before + regret_until(world, plan, marks[mark] - now + 1))
+    while mark < marks.shape[0] and marks[mark] < now + harvest.rounds:
+        curve[mark] += weight * (before + regret_until(world, plan, harvest, marks[mark] - now + 1))
         mark += 1
     return mark
 
 
 @node
-def even(plan):
-    """A plan of many rounds pulls all its arms equally often."""
-    same = plan.entries > 0
+def even(plan, harvest):
+    """A plan of many rounds pulls all its arms equally often: how many rounds it takes follows."""
+    same = plan.entries > 0 and plan.pulls[0] > 0
     for e in range(plan.entries):
-        same &= plan.pulls[e] * plan.entries == plan.rounds
+        same &= plan.pulls[e] == plan.pulls[0]
+    harvest.rounds = plan.entries * plan.pulls[0]
     return same
 
 
 @node
-def wait(world, open, p, t, key, i, plan, rounds):
+def wait(world, open, p, t, keys, i, plan, harvest, rounds):
     """A plan of one arm for the time in which messages are under way."""
-    arm = idle(open, p, t, stream(key, i, IDLE, t))
-    plan.arm[0] = arm if arm >= 0 else plan.arm[0]
-    plan.pulls[0], plan.rounds, plan.entries = rounds, rounds, 1
-    lay_out(world, plan)
+    arm = idle(open, p, t, stream(keys.dice, i, IDLE, t))
+    plan.arm[0] = arm if 0 <= arm < p.arms else plan.arm[0]
+    plan.pulls[0], harvest.rounds, plan.entries = rounds, rounds, 1
+    lay_out(world, plan, harvest)
 
 
 @node

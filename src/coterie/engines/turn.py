@@ -1,43 +1,62 @@
 """One node's turn, common to all engines: hear, decide, pull, pass the door.
 
+`i` is a node's coordinate of chance. These functions take records, and no arrays: counting references to arrays costs more than
+a turn.
+
 Lines marked `bound` are replaced when an engine is written down for an algorithm (see bind.py).
 """
 
-from coterie.contract import choose, hear, observe, overhear, peek, publish, release  # bound
+from coterie.contract import choose, hear, overhear, peek, publish, release  # bound
 from coterie.kernel import CHOICE, NOISE, REWARD, node, stream
-from coterie.privacy.door import add_laplace as add_noise  # bound
-from coterie.privacy.door import book_all as book_entries  # bound
+from coterie.privacy.door import PLAN, clear, look_up
+from coterie.privacy.door import book_entries as book  # bound
+from coterie.privacy.mechanisms.laplace import add_laplace as add_noise  # bound
+from coterie.privacy.secret import take_in
 from coterie.problem.bernoulli import draw  # bound
 
-PEEKS = OVERHEARS = False  # bound
+OVERHEARS = PAIRED = PEEKS = False  # bound
 
 
 @node
-def listen(secret, open, peer, p, t, message):
+def listen(secret, inner, open, peer, p, t, message):
     if OVERHEARS:
-        overhear(secret, open, peer, p, t, message)
+        overhear(secret, inner, open, peer, p, t, message)
     else:
         hear(open, peer, p, t, message)
 
 
 @node
-def decide(secret, open, p, t, key, i, plan):
-    plan.entries, plan.rounds = 0, 1
+def decide(secret, inner, open, p, t, keys, i, plan):
+    plan.entries = 0
     if PEEKS:
-        peek(secret, open, p, t, stream(key, i, CHOICE, t), plan)
+        peek(secret, inner, open, p, t, stream(keys.dice, i, CHOICE, t), plan)
     else:
-        choose(open, p, t, stream(key, i, CHOICE, t), plan)
+        choose(open, p, t, stream(keys.dice, i, CHOICE, t), plan)
+    if not possible(plan, p.arms):
+        secret.refused |= PLAN
+        plan.entries = 0
 
 
 @node
-def carry_out(secret, open, ledger, world, p, t, key, i, plan, out, books):
-    """`books` is False only for agents that share one ledger with another one whose entries are the same."""
-    draw(world, plan, stream(key, i, REWARD, t))
+def possible(plan, arms):
+    if plan.entries > len(plan.arm):
+        return False
+    good = True
     for e in range(plan.entries):
-        observe(secret, p, t, plan.arm[e], plan.pulls[e], plan.total[e])
-    out.entries = 0
-    release(secret, open, p, t, plan, out)
+        good &= (plan.arm[e] >= 0) & (plan.arm[e] < arms) & (plan.pulls[e] >= 0)
+    return good
+
+
+@node
+def carry_out(secret, open, ledger, world, p, t, keys, i, plan, harvest, out, books):
+    """`books` is False only for agents that share one ledger with another one whose entries are the same."""
+    draw(world, plan, harvest, stream(keys.world, i, REWARD, t))
+    for e in range(plan.entries):
+        take_in(secret, plan.arm[e], plan.pulls[e], harvest.total[e])
+    clear(out)
+    release(open, p, t, plan, out)
+    look_up(out, secret, ledger, p.arms, PAIRED)
     if books:
-        book_entries(out, ledger)
-    add_noise(out, p, stream(key, i, NOISE, t), stream(key, i, NOISE, -1))
+        book(out, ledger)
+    add_noise(out, secret, stream(keys.noise, i, NOISE, t), stream(keys.noise, i, NOISE, -1))
     publish(open, p, t, plan, out)

@@ -21,28 +21,31 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coterie.errors import UsageError
-from coterie.privacy.events import NORMAL, STREAMS, UNSOUND, Event
+from coterie.privacy.events import Event
 from coterie.privacy.gauss import epsilon_of
 from coterie.privacy.ledger import loss_per_reward
+from coterie.privacy.mechanisms import Mechanism
 
 ZERO = Fraction(0)
 Exact = Fraction | float  # a fraction, or inf
 
 
-def accounted(ledgers: np.ndarray, mechanism: str, delta: float) -> np.ndarray:
+def accounted(ledgers: np.ndarray, mechanism: Mechanism, delta: float) -> np.ndarray:
     """Of the dearest reward in each ledger record: pure epsilon, or for normal noise the epsilon at `delta`, rounded up."""
-    if mechanism not in NORMAL:
+    if mechanism.adds_up == "prices":
         return loss_per_reward(ledgers)
+    if mechanism.adds_up == "never":
+        return np.where((ledgers["entries"] > 0).any(axis=(-1, -2)), inf, 0.0)
     mu = np.sqrt(ledgers["squares"].sum(axis=-1).max(axis=-1))
     return np.vectorize(epsilon_of, otypes=[float])(mu, delta)
 
 
-def booked_loss(ledger: Any, mechanism: str) -> "Loss":
+def booked_loss(ledger: Any, mechanism: Mechanism) -> "Loss":
     """Of the dearest arm of one ledger record; chains add up exactly."""
-    if np.isinf(ledger["loss"]).any() or mechanism in UNSOUND:
+    if np.isinf(ledger["loss"]).any() or (mechanism.adds_up == "never" and ledger["entries"].any()):
         return WITHOUT_NOISE
     loss, squares = (max(sum(map(Fraction, arm)) for arm in ledger[field].tolist()) for field in ("loss", "squares"))
-    return Loss(normal_squares=squares) if mechanism in NORMAL else Loss(loss, squares)
+    return Loss(normal_squares=squares) if mechanism.adds_up == "squares" else Loss(loss, squares)
 
 
 class Loss(NamedTuple):
@@ -86,7 +89,7 @@ def price_of(event: Event) -> Loss:
     if not event.protects:
         return WITHOUT_NOISE
     price = Fraction(event.price)
-    return Loss(normal_squares=price**2) if event.mechanism in NORMAL else Loss(price, price**2)
+    return Loss(normal_squares=price**2) if event.kind.adds_up == "squares" else Loss(price, price**2)
 
 
 def dearest(events: Iterable[Event]) -> list[Loss]:
@@ -171,7 +174,7 @@ def once(events: Iterable[Event]) -> Iterator[Event]:
     streams: dict[tuple[int, int, int, str], Event] = {}
     for event in events:
         key = event.agent, event.arm, event.chain, event.mechanism
-        if event.mechanism not in STREAMS or key not in streams:
+        if event.kind.covers != "stream" or key not in streams:
             streams[key] = event
             yield event
         elif event != streams[key]:

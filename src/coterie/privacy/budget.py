@@ -10,7 +10,7 @@ from math import inf
 
 from coterie.errors import BudgetError, UsageError
 from coterie.privacy.accountant import Loss, once, price_of, spent
-from coterie.privacy.events import STREAMS, Event
+from coterie.privacy.events import Event
 
 
 class Budget:
@@ -39,7 +39,7 @@ class Budget:
         if dearest > self.epsilon:
             raise BudgetError(f"a release must stay within the budget of epsilon {self.epsilon:g}, got {dearest:g} in all")
         self._arms |= arms
-        self._streams += [event for event in fresh if event.mechanism in STREAMS]
+        self._streams += [event for event in fresh if event.kind.covers == "stream"]
         self.events += events
 
 

@@ -1,78 +1,186 @@
-"""The one way out of the secret: the cost is booked, then noise is added. Here and nowhere else.
+"""The one way out of the secret. `release` names stretches of an arm's rewards and what to pay for each; the door looks up what
+was asked for, checks it, books it, and adds noise. Here and nowhere else.
 
-Values and noise are integers on the grid (UNIT per reward of 1.0). The noise follows from sensitivity and price alone; its
-kind is the algorithm's `mechanism`:
+Values and noise are integers on the grid (UNIT per reward of 1.0). The cover of a sum is the numbers of the first and the last
+reward in it, counted by the arm's own pulls; how far one of them moves it is a fact of the problem. Both are true whatever an
+algorithm says, and the noise follows from them and the price. Its kind is the algorithm's mechanism: see mechanisms/.
 
-    laplace  local noise of scale sensitivity / epsilon                     proof: laplace.md
-    shares   one of p.holders shares of such noise: only the sum of all reports is protected, the report is not
-    kept     one draw for all releases of an arm, scaled to each: for study, no privacy beyond the first release
-    gauss    normal noise of standard deviation sensitivity / mu            proof: gauss.md
-    triangle correlated normal noise for pairs (units, good units)          proof: triangle.py
-    digits, root    correlated noise for all running sums of an arm         proof: streams.md
+If anything is wrong with what was named, nothing of that turn leaves. A deployed agent raises at once; a compiled run notes it
+and raises at its end, without results.
 
-`die` is for this turn, `lasting` for the whole run of the node.
-
-The noise of this module is keyed, for simulation. `exact.py` is what a deployed agent uses.
+The noise of a simulation is keyed. `exact.py` draws that of a deployed agent.
 """
 
-from math import inf
-
-from coterie.kernel import UNIT, discrete_laplace, laplace_share, node, rounded_normal, side
-from coterie.kernel.samplers import WIDE, wide_laplace
+from coterie.kernel import UNIT, node
 from coterie.privacy.ledger import book
-from coterie.privacy.streams import add_digits, add_root, book_streams
-from coterie.privacy.triangle import add_triangle, book_pairs
+from coterie.privacy.secret import keep_point, reach_of
 
-
-@node
-def book_all(out, ledger):
-    for e in range(out.entries):
-        book(ledger, out.arm[e], out.chain[e], out.first[e], out.last[e], out.price[e])
-
-
-@node
-def add_laplace(out, p, die, lasting):
-    wide = True
-    for e in range(out.entries):
-        wide &= UNIT * out.sensitivity[e] > WIDE * out.price[e]
-    if wide:  # the common case, and a loop without branches
-        for e in range(out.entries):
-            out.value[e] += wide_laplace(side(die, e), UNIT * out.sensitivity[e] / out.price[e])
-    else:
-        for e in range(out.entries):
-            if out.price[e] < inf:
-                out.value[e] += discrete_laplace(side(die, e), UNIT * out.sensitivity[e] / out.price[e])
-
-
-@node
-def add_shares(out, p, die, lasting):
-    for e in range(out.entries):
-        if out.price[e] < inf:
-            out.value[e] += laplace_share(side(die, e), UNIT * out.sensitivity[e] / out.price[e], p.holders)
-
-
-@node
-def add_kept(out, p, die, lasting):
-    for e in range(out.entries):
-        if out.price[e] < inf:
-            out.value[e] += wide_laplace(side(lasting, out.arm[e]), UNIT * out.sensitivity[e] / out.price[e])
-
-
-@node
-def add_gauss(out, p, die, lasting):
-    for e in range(out.entries):
-        if out.price[e] < inf:
-            out.value[e] += rounded_normal(side(die, e), UNIT * out.sensitivity[e] / out.price[e])
-
-
-NOISES = {
-    "laplace": add_laplace,
-    "shares": add_shares,
-    "kept": add_kept,
-    "gauss": add_gauss,
-    "triangle": add_triangle,
-    "digits": add_digits,
-    "root": add_root,
+FAULTS = {
+    1: "more entries than there is room for",
+    2: "an arm, a mark or a chain that does not exist",
+    4: "a price that is not above 0, or so low that its noise cannot be drawn",
+    8: "a stretch that ends before it begins",
+    16: "a stream that does not begin at the start, outgrows its length or changes its price",
+    32: "a plan with more entries than there are arms, an arm that does not exist or fewer than 0 pulls",
+    64: "a message about an arm that does not exist",
 }
-OTHER_BOOKS = {"digits": book_streams, "root": book_streams, "triangle": book_pairs}
-BOOKS = {name: OTHER_BOOKS.get(name, book_all) for name in NOISES}
+ROOM, RANGE, PRICE, ORDER, STREAM, PLAN, MESSAGE = FAULTS
+FINEST = 2.0**-29  # least price of a sum of reach 1: its noise then stays within 2^51 steps of the grid
+
+
+def why_refused(refused: int) -> str:
+    return "; ".join(text for bit, text in FAULTS.items() if refused & bit)
+
+
+@node
+def look_up(out, secret, ledger, arms, paired):
+    """Put into each entry what was asked for, what it covers and how far one reward moves it; then move the marks."""
+    if out.each != 0.0:
+        look_up_each(out, secret, arms)
+    elif out.entries == 1 and out.moves == 0 and not paired:  # the common case among peers, and no loop
+        fault = fill_in(out, secret, ledger, arms, 0)
+        if fault == 0 and out.keep[0] >= 0:
+            keep_point(secret, out.arm[0], out.keep[0])
+        refuse(out, secret, fault)
+    elif out.entries + out.moves > 0:
+        look_up_all(out, secret, ledger, arms, paired)
+
+
+@node
+def refuse(out, secret, fault):
+    """A fault lets nothing out, not even what was looked up already."""
+    if fault != 0:
+        secret.refused |= fault
+        for e in range(len(out.value)):
+            out.value[e] = 0
+        out.entries = out.moves = 0
+
+
+@node
+def clear(out):
+    """Before the next turn: no value is left for anyone to find."""
+    for e in range(out.entries):
+        out.value[e] = 0
+    out.entries, out.moves, out.each = 0, 0, 0.0
+
+
+@node
+def fill_in(out, secret, ledger, arms, e):
+    """Of entry e; returns what is wrong with it."""
+    marks, k, since, until, price = secret.mark_total.shape[1], out.arm[e], out.since[e], out.until[e], out.price[e]
+    inside = (0 <= k < arms) & (-2 <= since < marks) & (-1 <= until < marks) & (-1 <= out.keep[e] < marks)
+    if not (inside & (0 <= out.chain[e] < ledger.loss.shape[1])):
+        return RANGE
+    reach = reach_of(secret, k)
+    if not (price > 0.0 and price >= FINEST * reach):
+        return PRICE
+    last, total = secret.count[k], secret.total[k]
+    before, known = 0, 0
+    if marks > 0:
+        if until >= 0:
+            last, total = secret.mark_count[k, until], secret.mark_total[k, until]
+        if since >= 0:
+            before, known = secret.mark_count[k, since], secret.mark_total[k, since]
+    if since == -1:
+        before, known = secret.count[k], secret.total[k]
+    if before > last:
+        return ORDER
+    if secret.most > 0:
+        changed = (ledger.entries[k, 0] > 0) & (ledger.loss[k, 0] != price)
+        if changed | (since != -2) | (until >= 0) | (out.chain[e] != 0) | (last > secret.most):
+            return STREAM
+        if last > 0:  # an entry of a stream says how far it has come, and covers all that the stream can hold
+            before, last = last - 1, secret.most
+    out.first[e], out.last[e], out.value[e], out.sensitivity[e] = before + 1, last, total - known, reach
+    return 0
+
+
+@node
+def look_up_each(out, secret, arms):
+    """All entries at one price, each since mark 0, which moves to the present. Loops without branches."""
+    wrong = (out.entries > len(out.arm)) | (out.moves > 0) | (secret.most > 0) | (secret.mark_total.shape[1] == 0)
+    fault, price = RANGE if wrong else 0, out.each
+    for e in range(out.entries if fault == 0 else 0):
+        fault |= RANGE if (out.arm[e] < 0) | (out.arm[e] >= arms) else 0
+    for e in range(out.entries if fault == 0 else 0):
+        k = out.arm[e]
+        reach = reach_of(secret, k)
+        fault |= 0 if (price > 0.0) & (price >= FINEST * reach) else PRICE
+        out.chain[e], out.price[e], out.sensitivity[e] = 0, price, reach
+        out.first[e], out.last[e] = secret.mark_count[k, 0] + 1, secret.count[k]
+        out.value[e] = secret.total[k] - secret.mark_total[k, 0]
+    for e in range(out.entries if fault == 0 else 0):
+        keep_point(secret, out.arm[e], 0)
+    refuse(out, secret, fault)
+
+
+@node
+def look_up_all(out, secret, ledger, arms, paired):
+    fault = 0
+    if (2 if paired else 1) * out.entries > len(out.arm) or out.moves > len(out.move_arm):
+        fault = ROOM
+    for e in range(out.entries if fault == 0 else 0):
+        fault |= fill_in(out, secret, ledger, arms, e)
+    for e in range(out.moves if fault == 0 else 0):
+        fault |= move_point(secret, arms, out.move_arm[e], out.move_from[e], out.move_to[e])
+    for e in range(out.entries if fault == 0 else 0):
+        if out.keep[e] >= 0:
+            keep_point(secret, out.arm[e], out.keep[e])
+    if paired and fault == 0:
+        spread_pairs(out)
+    refuse(out, secret, fault)
+
+
+@node
+def move_point(secret, arms, k, mark, keep):
+    marks = secret.mark_total.shape[1]
+    if not ((0 <= k < arms) & (0 <= mark < marks) & (0 <= keep < marks)):
+        return RANGE
+    secret.mark_count[k, keep], secret.mark_total[k, keep] = secret.mark_count[k, mark], secret.mark_total[k, mark]
+    return 0
+
+
+@node
+def spread_pairs(out):
+    """Entry e becomes 2e, the number of its rewards, and 2e + 1, their sum. From the back, so that nothing is overwritten."""
+    for back in range(out.entries):
+        e = out.entries - 1 - back
+        for place in (2 * e + 1, 2 * e):
+            out.arm[place], out.chain[place], out.price[place] = out.arm[e], out.chain[e], out.price[e]
+            out.first[place], out.last[place], out.sensitivity[place] = out.first[e], out.last[e], out.sensitivity[e]
+            out.value[place] = out.value[e]
+        out.value[2 * e] = UNIT * (out.last[e] - out.first[e] + 1)
+    out.entries *= 2
+
+
+# --- booking: before any noise is drawn ---------------------------------------------------------------
+
+
+@node
+def book_entries(out, ledger):
+    for e in range(out.entries):
+        if out.first[e] <= out.last[e]:
+            book(ledger, out.arm[e], out.chain[e], out.first[e], out.last[e], out.price[e])
+
+
+@node
+def book_pairs(out, ledger):
+    """The two numbers of a pair are one release."""
+    for e in range(0, out.entries, 2):
+        if out.first[e] <= out.last[e]:
+            book(ledger, out.arm[e], out.chain[e], out.first[e], out.last[e], out.price[e])
+
+
+@node
+def book_streams(out, ledger):
+    """A stream costs its price once."""
+    for e in range(out.entries):
+        if out.first[e] <= out.last[e]:
+            k, price = out.arm[e], out.price[e]
+            ledger.loss[k, 0] = max(ledger.loss[k, 0], price)
+            ledger.squares[k, 0] = max(ledger.squares[k, 0], price * price)
+            ledger.last[k, 0] = out.last[e]
+            ledger.entries[k, 0] += 1
+
+
+BOOKS = {"entry": book_entries, "pair": book_pairs, "stream": book_streams}  # by what a price of the mechanism pays for

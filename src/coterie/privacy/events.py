@@ -1,11 +1,10 @@
 """What happened: one number left a secret through the door. An event says whose, what it covers, and what was paid for it.
 
-    laplace, shares  discrete Laplace noise; the price is an epsilon                                       proof: laplace.md
-    gauss            normal noise; the price is mu, the sensitivity in standard deviations of the noise    proof: gauss.md
-    triangle         normal noise for a pair of numbers, which is one event; the price is mu            proof: triangle.py
+    laplace, shares  discrete Laplace noise; the price is an epsilon
+    gauss            normal noise; the price is mu, the sensitivity in standard deviations of the noise
+    pair, triangle   normal noise for a pair of numbers, which is one event; the price is mu
     digits, root     one of the running sums of a stream, with Laplace or normal noise that is correlated over time; the price
-                     is that of the whole stream, which covers all rewards it can ever have                proof: streams.md
-
+                     is that of the whole stream, which covers all rewards it can ever have
     kept             one draw for all releases of an arm, for study: it cancels out between them, so no finite loss is accounted
 
 What an event means never changes: a new kind of noise is a new mechanism. One that is not in this list cannot be written down,
@@ -17,11 +16,7 @@ from math import inf
 from typing import Any
 
 from coterie.errors import UsageError
-
-PURE = ("laplace", "shares", "digits")  # prices are epsilons, and add up
-NORMAL = ("gauss", "triangle", "root")  # prices are mu, and add up by their squares
-UNSOUND = ("kept",)  # no price is a loss
-STREAMS = ("digits", "root")  # an arm's events are paid for all together
+from coterie.privacy.mechanisms import MECHANISMS, Mechanism
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +33,8 @@ class Event:
     price: float  # inf: without noise
 
     def __post_init__(self) -> None:
-        known = PURE + NORMAL + UNSOUND
-        if self.mechanism not in known:
-            raise UsageError(f"mechanism of an event must be one of {', '.join(known)}, got {self.mechanism!r}")
+        if self.mechanism not in MECHANISMS:
+            raise UsageError(f"mechanism of an event must be one of {', '.join(MECHANISMS)}, got {self.mechanism!r}")
         if not self.price > 0:
             raise UsageError(f"price of an event must be a number > 0, got {self.price}")
         if not 0 <= self.sensitivity < inf:
@@ -49,22 +43,27 @@ class Event:
             raise UsageError(f"cover of an event must be first, last with 0 <= first <= last, got {self.first}, {self.last}")
 
     @property
+    def kind(self) -> Mechanism:
+        return MECHANISMS[self.mechanism]
+
+    @property
     def protects(self) -> bool:
-        return self.price < inf and self.mechanism not in UNSOUND
+        return self.price < inf and self.kind.adds_up != "never"
 
 
-def events_of(out: Any, mechanism: str, agent: int = 0) -> list[Event]:
-    """The offers of an outbox as events. An offer of a stream names the place it has reached; its event covers the stream."""
+def events_of(out: Any, mechanism: Mechanism, agent: int = 0) -> list[Event]:
+    """The entries of an outbox as events. One that tells of no reward is none; one of a stream covers all of it."""
     return [
         Event(
             agent,
             int(out.arm[e]),
             int(out.chain[e]),
-            1 if mechanism in STREAMS else int(out.first[e]),
+            1 if mechanism.covers == "stream" else int(out.first[e]),
             int(out.last[e]),
-            mechanism,
+            mechanism.name,
             float(out.sensitivity[e]),
             float(out.price[e]),
         )
-        for e in range(0, out.entries, 2 if mechanism == "triangle" else 1)
+        for e in range(0, out.entries, 2 if mechanism.covers == "pair" else 1)
+        if out.first[e] <= out.last[e]
     ]

@@ -14,7 +14,6 @@ from typing import Any
 
 from coterie.errors import UsageError
 from coterie.kernel import UNIT
-from coterie.privacy.door import book_all
 
 _FINENESS = 1024  # scales are rounded up to multiples of 1/1024 of a grid step
 
@@ -120,23 +119,12 @@ def _rounded(sigma: Fraction, k: int, x: _Deviate) -> int:
         places += 1
 
 
-def pass_laplace(out: Any, ledger: Any) -> None:
-    """The deployed door for Laplace noise."""
-    _pass(out, ledger, discrete_laplace)
-
-
-def pass_gauss(out: Any, ledger: Any) -> None:
-    """The deployed door for normal noise."""
-    _pass(out, ledger, rounded_normal)
-
-
-def _pass(out: Any, ledger: Any, draw: Callable[[Fraction], int]) -> None:
-    """Book, then add noise whose scale is rounded up, never down."""
-    book_all(out, ledger)
+def add_exact(out: Any, mechanism: str, draw: Callable[[Fraction], int]) -> None:
+    """Noise for every entry, its scale rounded up, never down."""
     for e in range(out.entries):
-        if out.price[e] < inf:
-            scale = UNIT * Fraction(float(out.sensitivity[e])) / Fraction(float(out.price[e]))
+        price, sensitivity = float(out.price[e]), float(out.sensitivity[e])
+        if not price > 0:
+            raise UsageError(f"price of a release by {mechanism} must be a number > 0, got {price}")
+        if price < inf:
+            scale = UNIT * Fraction(sensitivity) / Fraction(price)
             out.value[e] += draw(Fraction(int(scale * _FINENESS) + 1, _FINENESS))
-
-
-DOORS = {"laplace": pass_laplace, "gauss": pass_gauss}

@@ -53,7 +53,7 @@ class Doors(NamedTuple):
     """What is known of a method's ways out: how reports travel, the noise of agents, and what the dearest reward loses."""
 
     structure: str  # peers | server | synchronise | hybrid | alone
-    mechanism: str  # of an agent's door
+    single: bool  # whether a report by itself is protected
     agent: Loss
     server: Loss | None = None  # where a trusted server has the door that counts
     caveat: str = ""  # why choices rest on raw rewards
@@ -108,9 +108,9 @@ def guarantees(claim: Claim, doors: Doors, rewards: int = 1, unit: str = "") -> 
             why, lost = "reports are raw sums: the server adds the noise", inf
         elif trusted:
             trusts = "the server"
-        elif doors.mechanism == "shares" and party == EVERYONE:
+        elif not doors.single and party == EVERYONE:
             why, lost = "a single report carries a share of the noise only", inf
-        elif doors.mechanism == "shares":
+        elif not doors.single:
             trusts = "secure aggregation to show no single report"
         elif doors.caveat and choices:
             why, lost = doors.caveat, inf

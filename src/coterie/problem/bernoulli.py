@@ -8,7 +8,7 @@ from numpy import float64
 from coterie.kernel import UNIT, binomial, capacity, node, record, side, uniform
 from coterie.problem.linear import lay_out, quality, regret, regret_until, violates
 
-__all__ = ["draw", "lay_out", "regret", "regret_until", "violates", "world"]
+__all__ = ["draw", "lay_out", "reach", "regret", "regret_until", "violates", "world"]
 
 
 def world(means: np.ndarray, weights: Sequence[float] | None = None) -> np.ndarray:
@@ -20,16 +20,20 @@ def world(means: np.ndarray, weights: Sequence[float] | None = None) -> np.ndarr
     return worlds
 
 
+def reach(worlds: np.ndarray, arms: int) -> float:
+    return 1.0
+
+
 @node
-def draw(world, plan, die):
+def draw(world, plan, harvest, die):
     """One binomial number for any number of pulls. Keyed by arm: algorithms can be compared pairwise."""
     single = True
     for e in range(plan.entries):
         single &= plan.pulls[e] == 1
     if single:  # a loop without calls
         for e in range(plan.entries):
-            plan.total[e] = UNIT if uniform(side(die, plan.arm[e]), 0) < world.means[plan.arm[e]] else 0
+            harvest.total[e] = UNIT if uniform(side(die, plan.arm[e]), 0) < world.means[plan.arm[e]] else 0
     else:
         for e in range(plan.entries):
             k = plan.arm[e]
-            plan.total[e] = UNIT * binomial(side(die, k), plan.pulls[e], world.means[k])
+            harvest.total[e] = UNIT * binomial(side(die, k), plan.pulls[e], world.means[k])

@@ -12,7 +12,7 @@ from numpy import float64
 from coterie.kernel import UNIT, capacity, node, normal, record, rounded_normal, side
 from coterie.problem.linear import lay_out, quality, regret, regret_until, violates
 
-__all__ = ["draw", "lay_out", "regret", "regret_until", "violates", "world"]
+__all__ = ["draw", "lay_out", "reach", "regret", "regret_until", "violates", "world"]
 
 
 def world(
@@ -28,14 +28,20 @@ def world(
     return worlds
 
 
+def reach(worlds: np.ndarray, arms: int) -> float:
+    """1 where nothing bounds rewards; no noise is a guarantee then."""
+    span = float((worlds["high"] - worlds["low"]).max())
+    return span if span < inf else 1.0
+
+
 @node
-def draw(world, plan, die):
+def draw(world, plan, harvest, die):
     for e in range(plan.entries):
         k = plan.arm[e]
         if world.low == -inf and world.high == inf:
-            plan.total[e] = _sum(side(die, k), world.means[k], world.sigma, plan.pulls[e])
+            harvest.total[e] = _sum(side(die, k), world.means[k], world.sigma, plan.pulls[e])
         else:
-            plan.total[e] = _clipped_sum(side(die, k), world.means[k], world.sigma, world.low, world.high, plan.pulls[e])
+            harvest.total[e] = _clipped_sum(side(die, k), world.means[k], world.sigma, world.low, world.high, plan.pulls[e])
 
 
 @node

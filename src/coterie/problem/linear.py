@@ -15,13 +15,13 @@ def quality(means: np.ndarray, weights: Sequence[float] | None = None) -> np.nda
 
 
 @node
-def lay_out(world, plan):
+def lay_out(world, plan, harvest):
     """lap[e] = regret of one pull of each of the first e entries: a plan of several rounds goes round them in order."""
     lap = 0.0
     for e in range(plan.entries):
-        plan.lap[e] = lap
+        harvest.lap[e] = lap
         lap += world.gaps[plan.arm[e]]
-    plan.lap[plan.entries] = lap
+    harvest.lap[plan.entries] = lap
 
 
 @node
@@ -38,5 +38,5 @@ def violates(world, plan):
 
 
 @node
-def regret_until(world, plan, slots):
-    return (slots // plan.entries) * plan.lap[plan.entries] + plan.lap[slots % plan.entries]
+def regret_until(world, plan, harvest, slots):
+    return (slots // plan.entries) * harvest.lap[plan.entries] + harvest.lap[slots % plan.entries]

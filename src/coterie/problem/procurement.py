@@ -15,7 +15,7 @@ from numpy import float64, int64
 from coterie.kernel import UNIT, binomial, capacity, node, record, side, uniform
 from coterie.problem import oracles
 
-__all__ = ["draw", "lay_out", "regret", "regret_until", "violates", "world"]
+__all__ = ["draw", "lay_out", "reach", "regret", "regret_until", "violates", "world"]
 
 TABLE = 64  # a full order of fewer units is drawn from a table
 FINEST = 2.0**44  # steps to one unit of money or quality, where sums of orders leave room for them
@@ -31,7 +31,7 @@ def world(quality: np.ndarray, cost: np.ndarray, limit: np.ndarray, alpha: float
     n, producers = capacity(len(quality)), len(quality)
     worlds = np.zeros(len(cost), record(
         step=float64, tolerance=int64, optimum=float64, loss=float64, quality=(float64, n), surplus=(int64, n),
-        revenue=(int64, n), full=(int64, n), slot=(float64, (n, TABLE)),
+        revenue=(int64, n), full=(int64, n), limit=(float64, n), slot=(float64, (n, TABLE)),
     ))
     tables: dict[tuple[int, float], np.ndarray] = {}
     for own, costs, limits in zip(worlds, cost, limit, strict=True):
@@ -42,7 +42,7 @@ def world(quality: np.ndarray, cost: np.ndarray, limit: np.ndarray, alpha: float
         own["step"], own["tolerance"] = 1.0 / steps, max(oracles.TOLERANCE * steps, 0.5 * limits.sum())
         own["optimum"] = oracles.revenue(best, quality, costs, rho)
         own["loss"] = own["optimum"] - oracles.worst_revenue(quality, costs, limits, rho)
-        own["quality"][:producers] = quality
+        own["quality"][:producers], own["limit"][:producers] = quality, limits
         own["surplus"][:producers], own["revenue"][:producers] = np.rint((quality - alpha) * steps), np.rint(revenue * steps)
         for k in range(producers):
             units = int(limits[k])
@@ -75,8 +75,13 @@ def alias_table(chances: np.ndarray) -> np.ndarray:
     return alias + np.clip(keep, 0.0, 1.0 - 2.0**-40)  # so that the whole part is the alias
 
 
+def reach(worlds: np.ndarray, arms: int) -> np.ndarray:
+    """[agent, producer]: what one round's order can bring, all good or all bad."""
+    return worlds["limit"][:, :arms]
+
+
 @node
-def draw(world, plan, die):
+def draw(world, plan, harvest, die):
     """Good units of each producer. Keyed by producer: algorithms can be compared pairwise."""
     for e in range(plan.entries):
         k, units = plan.arm[e], plan.pulls[e]
@@ -86,9 +91,9 @@ def draw(world, plan, die):
             s = int(u)
             other = world.slot[k, s]
             alias = int(other)
-            plan.total[e] = UNIT * (s if u - s < other - alias else alias)
+            harvest.total[e] = UNIT * (s if u - s < other - alias else alias)
         else:
-            plan.total[e] = UNIT * binomial(own, units, world.quality[k])
+            harvest.total[e] = UNIT * binomial(own, units, world.quality[k])
 
 
 @node
@@ -111,10 +116,10 @@ def regret(world, plan):
 
 
 @node
-def lay_out(world, plan):
+def lay_out(world, plan, harvest):
     """An order takes one round: there is nothing inside it to read off."""
 
 
 @node
-def regret_until(world, plan, slots):
+def regret_until(world, plan, harvest, slots):
     return regret(world, plan)

@@ -10,7 +10,6 @@ from coterie import contract
 from coterie.contract import Entry, Method, Setting, Terms
 from coterie.engines.forecast import Course, Forecast, forecast
 from coterie.errors import UsageError
-from coterie.privacy.events import STREAMS
 from coterie.privacy.statement import Doors, Guarantee, guarantees, statement
 from coterie.studies.case import make_case
 from coterie.studies.messages import check
@@ -42,16 +41,16 @@ class Price(NamedTuple):
         method, node, server = self.method, self.method.node, self.outlook.server
         silent = method.server is None and node.speak is contract.speak and method.meetings == 0
         structure = "alone" if silent else method.structure
-        doors = Doors(structure, node.mechanism, self.outlook.agent.loss, server and server.loss, node.caveat)
+        doors = Doors(structure, node.mechanism.single, self.outlook.agent.loss, server and server.loss, node.caveat)
         return guarantees(method.claim, doors, rewards, unit)
 
     def noise(self) -> dict[str, Any]:
         """Of one release, in rewards: the first and the last that were looked at; of a stream that of one of its parts."""
         events, role = self.course.events, self.course.role
         ends = [events[0], events[-1]] if events else []
-        norm = self.method.p.norm if role.mechanism in STREAMS else 1.0
+        norm = role.mechanism.norm(role.stream(self.method.p))
         return {
-            "mechanism": role.mechanism,
+            "mechanism": role.mechanism.name,
             "sensitivity": [event.sensitivity for event in ends],
             "price": [event.price for event in ends],
             "scale": [0.0 if event.price == inf else event.sensitivity * norm / event.price for event in ends],

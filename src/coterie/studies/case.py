@@ -176,7 +176,7 @@ def make_weather(study: Specification, row: Row, method: Method, truth: np.ndarr
 
 def check_faults(row: Row, method: Method) -> None:
     """A trusted server, and shares of noise, need every report."""
-    if method.node.mechanism == "shares" or (method.server is not None and method.server.collect):
+    if not method.node.mechanism.single or method.node.trusts:
         for key in ("loss", "dropout"):
             if getattr(row.faults, key) > 0:
                 raise UsageError(f"faults.{key} must be 0 where the noise needs every report, got {getattr(row.faults, key):g}")

@@ -23,10 +23,8 @@ Columns = dict[str, np.ndarray]
 def measure(about: Procurement, found: Suppliers, case: Case, run: Run) -> Columns:
     """Of each replication and agent: what was lost and violated, and what was bought after the exploration."""
     method, horizon = case.method, case.horizon
-    assert run.early is not None
-    assert run.violations is not None
-    units = run.secrets["units"][:, :, : about.producers].astype(float)
-    learned = run.secrets["learned_units"][:, :, : about.producers]
+    units = run.secrets["count"][:, :, : about.producers].astype(float)
+    learned = run.inners["learned_units"][:, :, : about.producers]
     explored = method.exploration * np.minimum(found.capacity, method.p.probe)
     per_round = np.maximum(0.0, units - explored) / max(1, horizon - method.exploration)
     bought = per_round.sum(axis=2)

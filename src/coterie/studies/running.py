@@ -123,7 +123,7 @@ def _run(study: Specification, cases: _Cases, batch: Batch) -> Columns:
     method, about = case.method, study.problem
     traffic, lies = case.traffic(run.tallies), case.weather.liar == 1
     found, totals = np.isin(run.finals, case.best_arms).astype(float), run.totals.copy()
-    own = method.facts | (method.extra(run.secrets, run.opens) if method.extra else {})
+    own = method.facts | (method.extra(run.inners, run.opens) if method.extra else {})
     bought = {}
     if lies.any():  # a liar's own fate does not count
         found[:, lies] = totals[:, lies] = np.nan

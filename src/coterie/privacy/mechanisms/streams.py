@@ -1,6 +1,6 @@
 """Doors for streams: all prefix sums of an arm's rewards, with noise that is correlated over time, paid for once.
 
-An entry of a stream offers the exact sum of rewards 1..first, of at most `last`. The noise of all entries of an arm together is
+An entry of a stream is the exact sum of rewards 1..first, of at most `last`. The noise of all entries of an arm together is
 L z for one vector z of independent numbers, where L R is the matrix of prefix sums. One reward moves R x by a column of R, so
 the scale of z follows from the norm of R's columns; the price covers the whole stream, however many of its sums are asked for.
 Choices may depend on earlier outputs: a shift of z by the column of a changed reward leaves earlier outputs as they were and
@@ -10,24 +10,13 @@ makes up for it in all later ones. Proof: streams.md.
             L: the digits -1, 0, 1 of a prefix. Nodes that overshoot contribute noise only. Laplace, price epsilon.
     root    R = L, the Toeplitz square root with coefficients r_0 = 1, r_j = r_{j-1} (2 j - 1) / (2 j). Normal, price mu.
 
-`p.norm` is the norm of R's columns, from `digits_height` or `root_norm`. Numbers z are functions of (arm, place), so nothing
-needs to be stored in a simulation.
+Numbers z are functions of (arm, place), so nothing needs to be stored in a simulation.
 """
 
 from math import inf, sqrt
 
 from coterie.kernel import UNIT, discrete_laplace, fold, node, normal
-
-
-@node
-def book_streams(out, ledger):
-    """A stream costs its price once."""
-    for e in range(out.entries):
-        k = out.arm[e]
-        ledger.loss[k, 0] = max(ledger.loss[k, 0], out.price[e])
-        ledger.squares[k, 0] = max(ledger.squares[k, 0], out.price[e] * out.price[e])
-        ledger.last[k, 0] = out.last[e]
-        ledger.entries[k, 0] += 1
+from coterie.privacy.mechanisms.mechanism import Mechanism
 
 
 @node
@@ -51,10 +40,10 @@ def digits_used(m):
 
 
 @node
-def add_digits(out, p, die, lasting):
+def add_digits(out, secret, die, lasting):
     for e in range(out.entries):
         if out.price[e] < inf:
-            scale = UNIT * out.sensitivity[e] * p.norm / out.price[e]
+            scale = UNIT * out.sensitivity[e] * secret.norm / out.price[e]
             out.value[e] += digits_noise(fold(lasting, out.arm[e]), out.first[e], scale)
 
 
@@ -83,10 +72,10 @@ def root_norm(rewards):
 
 
 @node
-def add_root(out, p, die, lasting):
+def add_root(out, secret, die, lasting):
     for e in range(out.entries):
         if out.price[e] < inf:
-            sigma = UNIT * out.sensitivity[e] * p.norm / out.price[e]
+            sigma = UNIT * out.sensitivity[e] * secret.norm / out.price[e]
             out.value[e] += rounded(sigma * root_noise(fold(lasting, out.arm[e]), out.first[e]))
 
 
@@ -103,3 +92,7 @@ def root_noise(die, m):
 @node
 def rounded(x):
     return int(x + 0.5) if x >= 0.0 else -int(0.5 - x)
+
+
+DIGITS = Mechanism("digits", add_digits, "streams.md", covers="stream", norm=lambda rewards: float(digits_height(rewards)))
+ROOT = Mechanism("root", add_root, "streams.md", adds_up="squares", covers="stream", norm=root_norm)

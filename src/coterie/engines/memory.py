@@ -1,0 +1,115 @@
+"""The memory of a simulated run, in groups. All arrays have a row for each replication.
+
+A group of arrays can be taken apart by replications (`nodes_of`); the compiler does not put single records into a group, so
+what a replication has one of (`Common`) is taken out where it is used.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy import int64
+
+from coterie.contract import Algorithm, out_record, plan_record
+from coterie.engines.faults import tale_record
+from coterie.kernel import fold, node, record, rows
+from coterie.privacy.ledger import ledger_record
+from coterie.privacy.secret import make_secrets
+from coterie.problem.harvest import harvest_record
+
+TALLY = record(
+    rounds=int64, meetings=int64, meeting_words=int64, up_messages=int64, up_words=int64,
+    down_messages=int64, down_words=int64, uneven=int64,
+)  # fmt: skip
+
+
+class Keys(NamedTuple):
+    """Of one replication: for what the world does, for noise, and for the dice of hooks. No hook is handed the first two."""
+
+    world: Any
+    noise: Any
+    dice: Any
+
+
+class Span(NamedTuple):
+    """Of rounds: from where to where, the last of the exploration, and those whose regret is noted."""
+
+    start: int
+    horizon: int
+    settled: int
+    marks: np.ndarray
+
+
+class Nodes(NamedTuple):
+    """A row for each node."""
+
+    secrets: np.ndarray
+    inners: np.ndarray
+    opens: np.ndarray
+    peers: np.ndarray  # for each link, where nodes are peers
+    ledgers: np.ndarray
+    totals: np.ndarray  # regret
+    early: np.ndarray  # regret up to the end of the exploration
+    violations: np.ndarray
+    finals: np.ndarray  # the arm played last
+
+
+class Common(NamedTuple):
+    """What serves all nodes in turn, and what is told of them together."""
+
+    curve: np.ndarray
+    tally: np.ndarray
+    plan: np.ndarray
+    harvest: np.ndarray
+    out: np.ndarray
+    tale: np.ndarray
+
+
+@node
+def keys_of(seeds, replication):
+    return Keys(fold(seeds.world, replication), fold(seeds.noise, replication), fold(seeds.dice, replication))
+
+
+@node
+def nodes_of(n, r):
+    return Nodes(n.secrets[r], n.inners[r], n.opens[r], n.peers[r], n.ledgers[r], n.totals[r], n.early[r], n.violations[r],
+                 n.finals[r])  # fmt: skip
+
+
+def seeds_of(seed: int) -> Keys:
+    return Keys(seed, seed, seed)
+
+
+def make_nodes(
+    role: Algorithm, p: Any, replications: int, count: int, peers: int, reach: Any, holders: int, compiled: bool
+) -> Nodes:
+    R = replications
+
+    def made(kind: Any, places: int = count) -> np.ndarray:
+        return rows((R, places), kind(p), compiled)
+
+    secrets = role_secrets(role, p, (R, count), reach, holders)
+    return Nodes(
+        secrets=secrets if compiled else secrets.view(np.recarray), inners=made(role.inner), opens=made(role.open),
+        peers=made(role.peer, peers), ledgers=rows((R, count), role_ledger(role, p), compiled), totals=np.zeros((R, count)),
+        early=np.zeros((R, count)), violations=np.zeros((R, count), int64), finals=np.zeros((R, count), int64),
+    )  # fmt: skip
+
+
+def make_common(role: Algorithm, p: Any, replications: int, marks: int, compiled: bool) -> Common:
+    def made(kind: np.dtype) -> np.ndarray:
+        return rows(replications, kind, compiled)
+
+    return Common(
+        curve=np.zeros((replications, marks)), tally=made(TALLY), plan=made(plan_record(p)),
+        harvest=made(harvest_record(p)), out=made(out_record(role, p)), tale=made(tale_record(p)),
+    )  # fmt: skip
+
+
+def role_secrets(role: Algorithm, p: Any, shape: Any, reach: Any, holders: int = 1) -> np.ndarray:
+    """How far one reward moves a sum is a fact of the problem, and of nobody's file."""
+    stream = role.stream(p)
+    return make_secrets(shape, p.arms, role.marks(p), reach, stream, role.mechanism.norm(stream), holders)
+
+
+def role_ledger(role: Algorithm, p: Any) -> np.dtype:
+    return ledger_record(p.arms, role.chains(p))

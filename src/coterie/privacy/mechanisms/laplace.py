@@ -1,0 +1,25 @@
+"""Local noise of scale sensitivity / epsilon. Proof: laplace.md."""
+
+from math import inf
+
+from coterie.kernel import UNIT, discrete_laplace, node, side
+from coterie.kernel.samplers import WIDE, wide_laplace
+from coterie.privacy import exact
+from coterie.privacy.mechanisms.mechanism import Mechanism
+
+
+@node
+def add_laplace(out, secret, die, lasting):
+    wide = True
+    for e in range(out.entries):
+        wide &= UNIT * out.sensitivity[e] > WIDE * out.price[e]
+    if wide:  # the common case, and a loop without branches
+        for e in range(out.entries):
+            out.value[e] += wide_laplace(side(die, e), UNIT * out.sensitivity[e] / out.price[e])
+    else:
+        for e in range(out.entries):
+            if out.price[e] < inf:
+                out.value[e] += discrete_laplace(side(die, e), UNIT * out.sensitivity[e] / out.price[e])
+
+
+LAPLACE = Mechanism("laplace", add_laplace, "laplace.md", exact.discrete_laplace)
