@@ -4,6 +4,7 @@ A group of arrays can be taken apart by replications (`nodes_of`); the compiler 
 what a replication has one of (`Common`) is taken out where it is used.
 """
 
+import hashlib
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,7 +77,12 @@ def nodes_of(n, r):
 
 
 def seeds_of(seed: int) -> Keys:
-    return Keys(seed, seed, seed)
+    """Three numbers that do not tell each other: a hook that turns its die back into a key has the key of hooks' dice only."""
+    return Keys(*(_digest(f"{seed} {purpose}") for purpose in Keys._fields))
+
+
+def _digest(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little", signed=True)
 
 
 def make_nodes(

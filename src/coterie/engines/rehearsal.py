@@ -194,7 +194,7 @@ def rounds_of(plan: Any) -> int:
 def _play(agent, problem, world, i, t, key, shuffle):
     """One plan, decision by decision. The environment deals the simulator's sums; rewards come late and out of order."""
     harvest = one(harvest_record(agent.p))
-    problem.draw(world, agent.plan, harvest, stream(key.world, i, REWARD, t))
+    problem.draw(world, agent.secret, agent.plan, harvest, stream(key.world, i, REWARD, t))
     plan, hands = agent.plan, {}
     for e in range(plan.entries):
         hands[int(plan.arm[e])] = _deal(int(harvest.total[e]), int(plan.pulls[e]))

@@ -50,7 +50,7 @@ def possible(plan, arms):
 @node
 def carry_out(secret, open, ledger, world, p, t, keys, i, plan, harvest, out, books):
     """`books` is False only for agents that share one ledger with another one whose entries are the same."""
-    draw(world, plan, harvest, stream(keys.world, i, REWARD, t))
+    draw(world, secret, plan, harvest, stream(keys.world, i, REWARD, t))
     for e in range(plan.entries):
         take_in(secret, plan.arm[e], plan.pulls[e], harvest.total[e])
     clear(out)

@@ -25,7 +25,7 @@ def reach(worlds: np.ndarray, arms: int) -> float:
 
 
 @node
-def draw(world, plan, harvest, die):
+def draw(world, secret, plan, harvest, die):
     """One binomial number for any number of pulls. Keyed by arm: algorithms can be compared pairwise."""
     single = True
     for e in range(plan.entries):

@@ -35,7 +35,7 @@ def reach(worlds: np.ndarray, arms: int) -> float:
 
 
 @node
-def draw(world, plan, harvest, die):
+def draw(world, secret, plan, harvest, die):
     for e in range(plan.entries):
         k = plan.arm[e]
         if world.low == -inf and world.high == inf:

@@ -81,7 +81,7 @@ def reach(worlds: np.ndarray, arms: int) -> np.ndarray:
 
 
 @node
-def draw(world, plan, harvest, die):
+def draw(world, secret, plan, harvest, die):
     """Good units of each producer. Keyed by producer: algorithms can be compared pairwise."""
     for e in range(plan.entries):
         k, units = plan.arm[e], plan.pulls[e]
