@@ -19,11 +19,7 @@ class Params(NamedTuple):  # numbers only, the same for all agents
     epsilon: float
 
 
-# --- what an agent keeps: raw sums in `secret`, everything else in `open` ---------------------------
-
-
-def secret_record(p):
-    return record(total=(int64, capacity(p.arms)))
+# --- what an agent keeps: released and public numbers. Raw rewards are the engine's -------------------
 
 
 def open_record(p):
@@ -58,24 +54,17 @@ def choose(open, p, t, die, plan):
 
 
 @node
-def observe(secret, p, t, arm, pulls, total):
-    secret.total[arm] += total
-
-
-@node
-def release(secret, open, p, t, plan, out):
+def release(open, p, t, plan, out):
     k = plan.arm[0]
     if open.pulls[k] >= 2 * open.covered[k]:
-        offer(out, k, secret.total[k], 1.0, p.epsilon, 0, open.covered[k] + 1, open.pulls[k])
-        secret.total[k] = 0
+        offer(out, k, p.epsilon)  # the sum of the arm's rewards since its last offer
 
 
 @node
 def publish(open, p, t, plan, out):
     open.news = -1
     for e in range(out.entries):
-        k = out.arm[e]
-        open.news = k
+        k = open.news = out.arm[e]
         open.fresh_count[k], open.fresh_total[k] = open.pulls[k] - open.covered[k], out.value[e]
         open.count[k] += open.fresh_count[k]
         open.total[k] += open.fresh_total[k]
@@ -98,12 +87,10 @@ class BlockOptions(Options):
 
 
 def build(options: BlockOptions, setting: Setting) -> Method:
-    claim = Claim(options.epsilon, "anyone who sees every message, count, arm and time of all agents")
-    return Method(BLOCK_UCB, Params(setting.arms, options.epsilon), claim)
+    return Method(BLOCK_UCB, Params(setting.arms, options.epsilon), Claim(options.epsilon))
 
 
 BLOCK_UCB = Algorithm(
-    "block_ucb", secret_record, open_record, message_record, choose=choose, observe=observe, release=release,
-    publish=publish, speak=speak, hear=hear,
+    "block_ucb", open_record, message_record, choose=choose, release=release, publish=publish, speak=speak, hear=hear,
 )
 ENTRIES = (Entry("block-ucb", "UCB on noised block sums", BlockOptions, build, ({}, {"epsilon": inf})),)

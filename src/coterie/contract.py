@@ -31,9 +31,10 @@ from typing import Any, NamedTuple
 from numpy import dtype, float64, int64
 from pydantic import BaseModel, ConfigDict
 
+from coterie.errors import AlgorithmError
 from coterie.kernel import capacity, node, record
 from coterie.privacy.mechanisms import LAPLACE, Mechanism
-from coterie.privacy.statement import Claim
+from coterie.privacy.statement import ONE_ORDER, UNIT_OF_PRIVACY, Claim, Doors
 
 NOW = NOWHERE = -1  # an end of a stretch: the present; where to keep a point: not at all
 START = -2  # the other end: the start of the run
@@ -325,3 +326,38 @@ class Entry(NamedTuple):
     build: Callable[[Any, Setting], Method]
     examples: tuple[dict[str, Any], ...] = ({},)  # option sets that between them reach every hook: the batteries run them
     problem: str = "arms"  # what it is for: "arms" or "procurement"
+
+
+def build(entry: Entry, options: Any, setting: Setting) -> Method:
+    """The method of an entry for a setting, with what can be checked without running it."""
+    method = entry.build(options, setting)
+    if method.claim.fault:
+        raise AlgorithmError(f"{entry.name}: {method.claim.fault}")
+    for role in filter(None, (method.node, method.server)):
+        if (role.peek or role.overhear) and not role.caveat:
+            raise AlgorithmError(f"{entry.name}: caveat of {role.name} must say why a hook may read the secret, got ''")
+    return method
+
+
+def is_silent(method: Method) -> bool:
+    """Whether nothing is ever sent."""
+    return method.server is None and method.node.speak is speak and method.meetings == 0
+
+
+def doors_of(method: Method, setting: Setting) -> Doors:
+    """What a method's ways out are, whatever its file says about them."""
+    role, voids = method.node, []
+    if role.mechanism.adds_up == "never":
+        voids.append("no finite epsilon holds: one draw of noise for all releases of an arm cancels out between them")
+    if role.caveat and not is_silent(method):
+        voids.append("no finite epsilon holds: what is sent rests on choices, and these rest on raw rewards")
+    if setting.unbounded:
+        voids.append(setting.unbounded)
+    return Doors(
+        structure="alone" if is_silent(method) else method.structure,
+        single=role.mechanism.single,
+        trusted=role.trusts,
+        caveat=role.caveat,
+        void="; ".join(voids),
+        unit=ONE_ORDER if setting.terms else UNIT_OF_PRIVACY,
+    )

@@ -193,7 +193,7 @@ def build(o: Any, s: Setting) -> Method:
         "value": np.tile(np.concatenate([values, spare]), (s.agents, 1)),
         "honest": np.tile(np.concatenate([values.clip(s.low, s.high), spare]), (s.agents, 1)),
     }
-    claim = Claim(inf, "anyone who sees messages", "single rewards travel without noise")
+    claim = Claim(inf, note="single rewards travel without noise")
     return Method(BYZANTINE, p, claim, known=known, life=o.life)
 
 

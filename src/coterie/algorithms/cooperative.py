@@ -25,7 +25,6 @@ from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, 
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, argmax, capacity, extend, node, record
 from coterie.privacy.mechanisms import KEPT
-from coterie.privacy.statement import SEES_ALL
 from coterie.theory.cooperative import losses, multiples, release_counts
 
 
@@ -337,7 +336,7 @@ def build_ucb1(o: Any, s: Setting) -> Method:
 
 def plain(rule: Algorithm, s: Setting, life: int | str | None) -> Method:
     p = Params(s.arms, 1.0, 1.1, 1.0, s.reach, explore=s.arms, every=1)
-    return Method(rule, p, Claim(inf, SEES_ALL, "no noise is added"), life=life)
+    return Method(rule, p, Claim(inf, note="no noise is added"), life=life)
 
 
 def build_private(o: Any, s: Setting) -> Method:
@@ -355,7 +354,7 @@ def build_private(o: Any, s: Setting) -> Method:
     if o.noise == "kept":
         rule = rule._replace(name=f"{rule.name}_kept", mechanism=KEPT)
     return Method(
-        rule, p, private_claim(o, s), life=o.life,
+        rule, p, private_claim(o), life=o.life,
         facts=accounts(nominal, o.rate, s.horizon) if o.mode != "private" else {},
         extra=pivots if o.mode == "paper" else None,
     )  # fmt: skip
@@ -372,18 +371,13 @@ def pivots(inners: np.ndarray, opens: np.ndarray) -> dict[str, np.ndarray]:
     return {"pivotal_share": (inners["pivotal"] > 0).mean(axis=1), "pivotal_rounds": inners["pivotal"].mean(axis=1)}
 
 
-def private_claim(o: Any, s: Setting) -> Claim:
-    voids = []
-    if o.mode == "paper":
-        voids.append("no finite epsilon holds")
-    if o.noise == "kept":
-        voids.append("for study only: one draw of noise for all releases of an arm cancels out between them")
+def private_claim(o: Any) -> Claim:
     notes = {
         "private": "every release covers all rewards of its arm so far; their prices add up to at most the stated epsilon",
         "corrected": "the epsilon in the name spaces the releases; what they cost adds up to the accounted one",
         "paper": "",
     }
-    return Claim(o.epsilon, SEES_ALL, notes[o.mode], void="; ".join(filter(None, [*voids, s.unbounded])))
+    return Claim(o.epsilon, note=notes[o.mode])
 
 
 def build_single(o: Any, s: Setting) -> Method:
@@ -401,7 +395,7 @@ def build_single(o: Any, s: Setting) -> Method:
     )  # fmt: skip
     rule = {"live": LIVE, "frozen": FROZEN, "fresh": FRESH}[o.reading]
     note = "every look covers all rewards of its arm so far; what looks cost adds up"
-    return Method(rule, p, Claim(o.epsilon, SEES_ALL, note, void=s.unbounded), life=0)
+    return Method(rule, p, Claim(o.epsilon, note=note), life=0)
 
 
 ENTRIES = (

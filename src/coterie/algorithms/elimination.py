@@ -445,7 +445,7 @@ def build(structure: str, options: Options, s: Setting) -> Method:
     if noise in ("secagg", "central"):  # an agent's own total is nearly raw, or none: no visible act may rest on it
         client = client._replace(idle=contract.idle)
     return Method(
-        client, p, claim(noise, o.epsilon, p.averaged, s),
+        client, p, claim(noise, o.epsilon, p.averaged),
         server=server, structure=structure, reporters=reporters, rotate=rotate, weights=weights,
         folds=server is SERVER and reporters == team == s.agents,
         warnings=tuple(warnings(o, noise, form, p, s, reporters < team)),
@@ -501,23 +501,16 @@ def check(o: Choices, noise: str, form: str, partial: bool) -> None:
         raise UsageError(f"gap is used only together with rounds, got gap = {o.gap!r} without rounds")
 
 
-def claim(noise: str, epsilon: float, averaged: int, s: Setting) -> Claim:
-    """What is said about privacy, in words for someone who has to sign."""
-    everyone = "anyone who sees every message, count, arm and time of all agents"
-    void = s.unbounded
-    if noise == "none":
-        return Claim(inf, everyone, "no noise is added")
-    if noise == "paper" and averaged > 1:
-        return Claim(epsilon, everyone, printed_note(epsilon, averaged), void=void)
-    if noise == "secagg":
-        seen = "anyone who sees the sum of all reports, every arm and time, but no single report"
-        note = "holds only if secure aggregation adds the reports up; a single report carries a share of the noise only"
-        return Claim(epsilon, seen, note, void=void)
-    if noise == "central":
-        seen = "anyone but the server, who sees its decisions, every arm and time, but no report"
-        note = "the server is trusted: it receives raw sums and adds the noise"
-        return Claim(epsilon, seen, note, booked_by="server", void=void)
-    return Claim(epsilon, everyone, "each reward enters one noised sum, once", void=void)
+def claim(noise: str, epsilon: float, averaged: int) -> Claim:
+    notes = {
+        "none": "no noise is added",
+        "local": "each reward enters one noised sum, once",
+        "paper": "each reward enters one noised sum, once",
+        "secagg": "holds only if secure aggregation adds the reports up; a single report carries a share of the noise only",
+        "central": "the server is trusted: it receives raw sums and adds the noise",
+    }
+    divided = noise == "paper" and averaged > 1
+    return Claim(inf if noise == "none" else epsilon, note=printed_note(epsilon, averaged) if divided else notes[noise])
 
 
 def printed_note(epsilon: float, averaged: int) -> str:

@@ -47,7 +47,6 @@ from coterie.privacy import mechanisms
 from coterie.privacy.accountant import share_of
 from coterie.privacy.gauss import mu_of
 from coterie.privacy.mechanisms.streams import digits_height, digits_used, root_norm
-from coterie.privacy.statement import SEES_ALL
 from coterie.theory.gossip import fed_ucb_bound, gossip_ucb_bound
 
 FINE = 1 << 32  # unit of means and estimates
@@ -467,7 +466,7 @@ def build(options: Options, s: Setting) -> Method:
         rule = rule._replace(name=f"{rule.name}_alone", **silent)
     weights = [s.agents * weight for weight in s.weights if not alone] or [1.0] * s.agents
     return Method(
-        rule, make_params(o, s, mechanism, paper, radius), claim(mechanism, paper, o, s), known={"weight": weights}, life=1,
+        rule, make_params(o, s, mechanism, paper, radius), claim(mechanism, paper, o), known={"weight": weights}, life=1,
         meetings=0 if alone else o.edges, active=o.active,
         bound=bound(s.agents, s.horizon, o.epsilon) if radius == "paper" and not alone else None,
     )
@@ -505,20 +504,17 @@ def check(mechanism: str, paper: bool, s: Setting) -> None:
         raise UsageError(f"horizon must be <= {ROUNDS_MOST_FOR_ROOT} with mechanism = 'root', got {s.horizon}")
 
 
-def claim(mechanism: str, paper: bool, o: Choices, s: Setting) -> Claim:
-    if mechanism == "plain":
-        return Claim(inf, SEES_ALL, "no noise is added")
-    first = "not private: first reward of each arm is sent without noise" if paper and mechanism == "tree" else ""
+def claim(mechanism: str, paper: bool, o: Choices) -> Claim:
     notes = {
+        "plain": "no noise is added",
         "blocks": "each reward enters one noised block, once",
         "tree": "each reward enters one noised interval of each level of the tree; their losses add up to the stated one",
         "digits": "all running sums of an arm are one stream with correlated noise, paid for once",
         "root": "all running sums of an arm are one stream with correlated normal noise, paid for once",
     }
-    return Claim(
-        o.epsilon, SEES_ALL, "" if first else notes[mechanism], o.delta if mechanism == "root" else 0.0,
-        void="; ".join(filter(None, [first, s.unbounded])),
-    )
+    printed = paper and mechanism == "tree"
+    note = "not private: first reward of each arm is sent without noise" if printed else notes[mechanism]
+    return Claim(o.epsilon, o.delta if mechanism == "root" else 0.0, note)
 
 
 ENTRIES = (

@@ -32,7 +32,6 @@ from coterie.algorithms.cooperative import CoopOptions
 from coterie.contract import Algorithm, Claim, Entry, Method, Setting, offer, order
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, argmax, capacity, node, record
-from coterie.privacy.statement import SEES_ALL
 
 FINE = 1 << 32  # unit of votes in sums: integers add up the same in any order
 
@@ -281,7 +280,7 @@ def build(o: Any, s: Setting) -> Method:
     table = np.zeros(capacity(len(sizes)), int64)
     table[: len(sizes)] = sizes
     known = {"sizes": np.tile(table, (s.agents, 1)), "scout": np.arange(s.agents) % s.arms}
-    return Method(SCOUTS if p.scouts else MEDIAN, p, claim(o, s), known=known, life=o.life, warnings=warnings(o, s))
+    return Method(SCOUTS if p.scouts else MEDIAN, p, claim(o), known=known, life=o.life, warnings=warnings(o, s))
 
 
 def ladder(first: int, growth: float, horizon: int) -> list[int]:
@@ -296,10 +295,9 @@ def ladder(first: int, growth: float, horizon: int) -> list[int]:
     return sizes
 
 
-def claim(o: Any, s: Setting) -> Claim:
-    if o.epsilon == inf:
-        return Claim(inf, SEES_ALL, "no noise is added")
-    return Claim(o.epsilon, SEES_ALL, "each reward enters one noised batch, once, whatever the horizon", void=s.unbounded)
+def claim(o: Any) -> Claim:
+    told = "each reward enters one noised batch, once, whatever the horizon"
+    return Claim(o.epsilon, note="no noise is added" if o.epsilon == inf else told)
 
 
 def warnings(o: Any, s: Setting) -> tuple[str, ...]:

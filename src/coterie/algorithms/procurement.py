@@ -384,7 +384,6 @@ def worth(p, units, good, scale):
     return q * (1.0 - q) * units / variance
 
 
-ONE_ORDER = "one round's order of one agent with one producer, and what came of it"
 CAVEAT = (
     "orders rest on the agent's own data without noise, so nobody else may see them; one order may change in an otherwise "
     "fixed stream of orders, and not the later orders it would lead to; capacities are public"
@@ -463,13 +462,13 @@ class Choices(NamedTuple):
 
 def build_alone(options: AloneOptions, s: Setting) -> Method:
     o, terms = Choices(**options.model_dump()), terms_of(s)
-    claim = Claim(inf, "anyone but the agent itself", "nothing is sent", unit=ONE_ORDER)
+    claim = Claim(inf, note="nothing is sent")
     return method(ALONE, o._replace(count_agents=bool(o.count_agents)), s, terms, claim, exploration(o, s, alone=True))
 
 
 def build_pooled(options: PooledOptions, s: Setting) -> Method:
     o, terms = Choices(**options.model_dump()), terms_of(s)
-    claim = Claim(inf, "nobody", "all that an agent sees is sent, without noise", unit=ONE_ORDER)
+    claim = Claim(inf, note="all that an agent sees is sent, without noise")
     return method(FEDERATED, o._replace(learning="naive"), s, terms, claim, exploration(o, s), every=1)
 
 
@@ -553,14 +552,14 @@ def method(rule: Algorithm, o: Choices, s: Setting, terms: Terms, claim: Claim, 
 
 def claim_of(o: Choices) -> Claim:
     if o.epsilon == inf:
-        return Claim(inf, "nobody", "no noise is added", unit=ONE_ORDER)
+        return Claim(inf, note="no noise is added")
     notes = {
         "paper": "noise as printed, for all exchanges together; accounted is what one changed order loses",
         "tight": "each order enters one noised block, once",
         "elliptic": "each order enters one noised block, once; its two numbers share their noise",
     }
     control = "a control: what is sent is noise alone. " if o.learning == "echo" else ""
-    return Claim(o.epsilon, "anyone who sees every message", control + notes[str(o.calibration)], o.delta, unit=ONE_ORDER)
+    return Claim(o.epsilon, o.delta, control + notes[str(o.calibration)])
 
 
 def facts(p: Params, o: Choices, s: Setting) -> dict[str, float]:

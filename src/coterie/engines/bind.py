@@ -40,9 +40,6 @@ def bind(
     compiled: bool = True,
 ) -> Callable[..., Any]:
     """The engine's `run` with the algorithm's hooks in place of the do-nothing ones; `flags` are constants of the engine."""
-    for role in (node, server):
-        if role and (role.peek or role.overhear) and not role.caveat:
-            raise ValueError(f"the caveat of {role.name} must say why it may read the secret, got ''")
     roles = {"": node, "server_": server or Algorithm("no_server")}
     hooks = {prefix + name: hook for prefix, role in roles.items() for name, hook in _hooks(role).items()}
     text = _specialise(engine, hooks, roles, problem, flags)
@@ -102,7 +99,7 @@ def _compile(module: ModuleType) -> Callable[..., Any]:
 def _foundation() -> str:
     """All our own sources that may be inlined into an engine."""
     folders = [Path(package.__path__[0]) for package in (coterie.kernel, coterie.privacy, coterie.problem)]
-    files = [Path(module.__file__) for module in (contract, memory)]
+    files = [Path(str(module.__file__)) for module in (contract, memory)]
     files += [file for folder in folders for file in sorted(folder.rglob("*.py"))]
     return "\0".join(file.read_text() for file in files)
 

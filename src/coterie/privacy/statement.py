@@ -1,7 +1,8 @@
-"""What may be said about privacy: the claim of a method beside what its ledger shows, with unit and adversary in words.
+"""What may be said about privacy: what a method promises beside what its ledger shows, with unit and adversary in words.
 
-A guarantee without its unit and its adversary says nothing. So a `Guarantee` names both, and whom one has to trust for it;
-`guarantees` makes one for each party around a method, from what passes its doors.
+A guarantee without its unit and its adversary says nothing. Neither is for an algorithm to write: an algorithm promises numbers
+(`Claim`), and against whom they hold follows from its ways out (`Doors`). `guarantees` makes a `Guarantee` for each party
+around a method, from what passes its doors.
 """
 
 from collections.abc import Iterator
@@ -11,52 +12,63 @@ from typing import Any, NamedTuple
 from coterie.privacy.accountant import Loss
 
 UNIT_OF_PRIVACY = "one reward of one agent"
+ONE_ORDER = "what came of one round's order of one agent with one producer"
 SEES_ALL = "anyone who sees every message, count, arm and time, and may control all other agents"
-BLIND_TO_CHOICES = "anyone who sees every message, but no arm, count or time of an agent's own choices"
+SEES_NO_CHOICES = "anyone who sees every message, but no arm, count or time of an agent's own choices"
+SEES_NO_REPORT = "anyone but the server, who sees its decisions, every arm and time, but no report"
+SEES_SUMS = "anyone who sees the sum of all reports, every arm and time, but no single report"
 
 
 class Claim(NamedTuple):
-    """What a method says about its privacy."""
+    """What a method promises about its privacy."""
 
-    epsilon: float  # inf: none is claimed
-    adversary: str  # against whom
-    note: str = ""
+    epsilon: float  # > 0; inf: nothing is promised
     delta: float = 0.0
-    booked_by: str = "agents"  # whose ledger bounds the loss: "agents" or "server"
-    void: str = ""  # why no finite loss holds, whatever the ledger says
-    unit: str = UNIT_OF_PRIVACY  # what may change between two histories that are to look alike
+    note: str = ""  # what the numbers mean
 
-
-def statement(claim: Claim, booked: float, caveat: str = "") -> dict[str, Any]:
-    """The privacy of a run as JSON: `private` only if a finite loss was booked and it is no more than the claim.
-
-    A caveat says that choices rest on raw rewards. Whatever such a method claims, what is booked then bounds what messages tell
-    and nothing that choices tell, so the statement holds at most against someone who does not see them.
-
-    >>> statement(Claim(1.0, "the server"), 50.0)["private"]
-    False
-    """
-    void = claim.void or ("" if booked < inf else "no finite epsilon holds: a number left an agent without noise")
-    private = bool(not void and booked <= claim.epsilon * (1 + 1e-12) and claim.epsilon < inf)
-    notes = [claim.note, void if claim.epsilon < inf else "", caveat]
-    return {
-        "claimed": {"epsilon": claim.epsilon, "delta": claim.delta} if claim.epsilon < inf else None,
-        "accounted": {"epsilon": None if void else booked, "delta": claim.delta},
-        "private": private,
-        "unit": claim.unit,
-        "adversary": BLIND_TO_CHOICES if caveat else claim.adversary,
-        "note": ". ".join(note for note in notes if note),
-    }
+    @property
+    def fault(self) -> str:
+        """What is wrong with the numbers."""
+        if not self.epsilon > 0:
+            return f"epsilon of a claim must be a number > 0, got {self.epsilon}"
+        return "" if 0 <= self.delta < 1 else f"delta of a claim must be a number in [0, 1), got {self.delta}"
 
 
 class Doors(NamedTuple):
-    """What is known of a method's ways out: how reports travel, the noise of agents, and what the dearest reward loses."""
+    """What is known of a method's ways out, from which it follows against whom its numbers hold."""
 
-    structure: str  # peers | server | synchronise | hybrid | alone
-    single: bool  # whether a report by itself is protected
-    agent: Loss
-    server: Loss | None = None  # where a trusted server has the door that counts
+    structure: str = "peers"  # peers | server | synchronise | hybrid | alone
+    single: bool = True  # whether a report by itself is protected
+    trusted: bool = False  # the server is handed raw rewards, and it is its door that counts
     caveat: str = ""  # why choices rest on raw rewards
+    void: str = ""  # why no finite loss holds, whatever the ledger says
+    unit: str = UNIT_OF_PRIVACY  # what may change between two histories that are to look alike
+
+    @property
+    def adversary(self) -> str:
+        if self.caveat:
+            return SEES_NO_CHOICES
+        return SEES_NO_REPORT if self.trusted else SEES_ALL if self.single else SEES_SUMS
+
+
+def statement(claim: Claim, doors: Doors, booked: float) -> dict[str, Any]:
+    """The privacy of a run as JSON: `private` only if a finite loss was booked and it is no more than was promised.
+
+    >>> statement(Claim(1.0), Doors(), 50.0)["private"]
+    False
+    """
+    void = doors.void or ("" if booked < inf else "no finite epsilon holds: a number left an agent without noise")
+    promised = claim.epsilon < inf
+    private = bool(promised and not void and booked <= claim.epsilon * (1 + 1e-12))
+    notes = [claim.note, void if promised else "", doors.caveat]
+    return {
+        "claimed": {"epsilon": claim.epsilon, "delta": claim.delta} if promised else None,
+        "accounted": {"epsilon": None if void else booked, "delta": claim.delta},
+        "private": private,
+        "unit": doors.unit,
+        "adversary": doors.adversary,
+        "note": ". ".join(dict.fromkeys(note for note in notes if note)),
+    }
 
 
 class Guarantee(NamedTuple):
@@ -95,18 +107,20 @@ def unit_of(rewards: int) -> str:
     return UNIT_OF_PRIVACY if rewards == 1 else f"a person with {rewards:,} rewards of one agent"
 
 
-def guarantees(claim: Claim, doors: Doors, rewards: int = 1, unit: str = "") -> list[Guarantee]:
-    """What the server, a neighbour and everyone together can learn about so many rewards of one person."""
-    trusted = claim.booked_by == "server" and doors.server is not None
-    loss = (doors.server if trusted and doors.server else doors.agent).times(rewards)
-    epsilon, about = inf if claim.void else loss.epsilon(claim.delta), unit or unit_of(rewards)
-    bare = claim.void or ("a number leaves an agent without noise" if epsilon == inf else "")
+def guarantees(claim: Claim, doors: Doors, loss: Loss, rewards: int = 1, unit: str = "") -> list[Guarantee]:
+    """What the server, a neighbour and everyone together can learn about so many rewards of one person.
+
+    `loss` is that of the dearest reward, by the doors that count.
+    """
+    epsilon = inf if doors.void else loss.times(rewards).epsilon(claim.delta)
+    about = unit or (unit_of(rewards) if doors.unit == UNIT_OF_PRIVACY else doors.unit)
+    bare = doors.void or ("a number leaves an agent without noise" if epsilon == inf else "")
     found = []
     for party, sees, single, choices in _parties(doors.structure):
         trusts, why, lost = "nobody", bare, epsilon
-        if single and trusted:
+        if single and doors.trusted:
             why, lost = "reports are raw sums: the server adds the noise", inf
-        elif trusted:
+        elif doors.trusted:
             trusts = "the server"
         elif not doors.single and party == EVERYONE:
             why, lost = "a single report carries a share of the noise only", inf

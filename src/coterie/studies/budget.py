@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic import BaseModel
 
-from coterie import contract
-from coterie.contract import Entry, Method, Setting, Terms
+from coterie.contract import Entry, Method, Setting, Terms, build, doors_of
 from coterie.engines.forecast import Course, Forecast, forecast
 from coterie.errors import UsageError
 from coterie.privacy.statement import Doors, Guarantee, guarantees, statement
@@ -23,6 +22,7 @@ class Price(NamedTuple):
 
     label: str
     method: Method
+    doors: Doors
     setting: tuple[int, int, int]  # agents, arms, horizon
     parameters: dict[str, Any]
     outlook: Forecast
@@ -30,19 +30,14 @@ class Price(NamedTuple):
     @property
     def course(self) -> Course:
         """The door whose events bound the loss."""
-        server = self.outlook.server if self.method.claim.booked_by == "server" else None
-        return server or self.outlook.agent
+        return (self.doors.trusted and self.outlook.server) or self.outlook.agent
 
     @property
     def epsilon(self) -> float:
-        return inf if self.method.claim.void else self.course.loss.epsilon(self.method.claim.delta)
+        return inf if self.doors.void else self.course.loss.epsilon(self.method.claim.delta)
 
     def guarantees(self, rewards: int = 1, unit: str = "") -> list[Guarantee]:
-        method, node, server = self.method, self.method.node, self.outlook.server
-        silent = method.server is None and node.speak is contract.speak and method.meetings == 0
-        structure = "alone" if silent else method.structure
-        doors = Doors(structure, node.mechanism.single, self.outlook.agent.loss, server and server.loss, node.caveat)
-        return guarantees(method.claim, doors, rewards, unit)
+        return guarantees(self.method.claim, self.doors, self.course.loss, rewards, unit)
 
     def noise(self) -> dict[str, Any]:
         """Of one release, in rewards: the first and the last that were looked at; of a stream that of one of its parts."""
@@ -58,7 +53,7 @@ class Price(NamedTuple):
 
     def document(self, rewards: int) -> dict[str, Any]:
         """One row of the command's JSON: an infinite epsilon is null."""
-        claim, node, (agents, arms, horizon) = self.method.claim, self.method.node, self.setting
+        agents, arms, horizon = self.setting
         every = f"all {self.outlook.rewards:,} rewards of one agent"
         facts = {
             "label": self.label,
@@ -66,7 +61,7 @@ class Price(NamedTuple):
             "arms": arms,
             "horizon": horizon,
             "parameters": self.parameters,
-            "privacy": statement(claim, self.epsilon, node.caveat),
+            "privacy": statement(self.method.claim, self.doors, self.epsilon),
             "releases": self.course.releases,
             "noise": self.noise(),
             "parties": [found.document() for found in self.guarantees()],
@@ -81,8 +76,8 @@ def price_study(study: Specification) -> list[Price]:
     about = study.problem.agents, study.problem.arms, study.horizon
     found = []
     for row in study.rows:
-        method = make_case(study, row, 0).method
-        found.append(Price(row.label, method, about, row.parameters(), forecast(method, study.horizon)))
+        case = make_case(study, row, 0)
+        found.append(Price(row.label, case.method, case.doors, about, row.parameters(), forecast(case.method, study.horizon)))
     return found
 
 
@@ -97,10 +92,11 @@ def price_algorithm(entry: Entry, parameters: dict[str, Any], setting: Setting) 
     options = check_options(entry, parameters)
     if entry.problem == "procurement" and setting.terms is None:
         setting = setting._replace(terms=usual_terms(setting))
-    method = entry.build(options, setting)
+    method = build(entry, options, setting)
     label = " ".join([entry.name, *(f"{key}={value}" for key, value in parameters.items())])
     about = setting.agents, setting.arms, setting.horizon
-    return Price(label, method, about, rewritten(options.model_dump(), finite_or_null), forecast(method, setting.horizon))
+    named = rewritten(options.model_dump(), finite_or_null)
+    return Price(label, method, doors_of(method, setting), about, named, forecast(method, setting.horizon))
 
 
 def check_options(entry: Entry, parameters: dict[str, Any]) -> BaseModel:
@@ -123,7 +119,7 @@ def price_of_truth(entry: Entry, parameters: dict[str, Any], setting: Setting, t
             refused, high, stated = error, stated, (low + stated) / 2
             continue
         if price.epsilon == inf:
-            why = price.method.claim.void or "a number leaves an agent without noise"
+            why = price.doors.void or "a number leaves an agent without noise"
             raise UsageError(f"--true-epsilon cannot be had from {entry.name} here: {why}")
         if price.epsilon <= true_epsilon:
             best, low = price, stated

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coterie import algorithms, contract
-from coterie.contract import Method, Setting
+from coterie.contract import Method, Setting, doors_of
 from coterie.engines.faults import ATTACKS, HONEST, Weather
 from coterie.engines.simulate import Links, Run, flags, simulate_mesh, simulate_star
 from coterie.errors import UsageError
@@ -22,6 +22,7 @@ from coterie.network import (
     second_eigenvalue,
     synchronise,
 )
+from coterie.privacy.statement import Doors
 from coterie.problem import bernoulli, diabetes, gaussian, procurement
 from coterie.problem.instances import TIE, grid, heterogeneous, middle, smallest_gap, uniform
 from coterie.problem.linear import quality
@@ -47,6 +48,7 @@ class Case(NamedTuple):
     """One row of a study on one instance: everything but the replications."""
 
     method: Method
+    doors: Doors
     problem: ModuleType
     worlds: np.ndarray
     quality: np.ndarray  # of each arm: its mean over all agents
@@ -94,13 +96,14 @@ def make_case(study: Specification, row: Row, replication: int) -> Case:
         wanted = "'procurement'" if entry.problem == "procurement" else "'bernoulli' or 'gaussian'"
         raise UsageError(f"problem.kind must be {wanted} for {entry.name}, got {study.problem.kind!r}")
     graph = make_graph(study, np.random.default_rng([study.seed, replication, NETWORK]))
-    method = entry.build(row.options, setting)
+    method = contract.build(entry, row.options, setting)
     check_faults(row, method)
     method = method._replace(warnings=(*method.warnings, *fault_warnings(row, method)))
     delay, links, traffic = STRUCTURES[method.structure](study, method, graph, overall.max() - overall)
     weather = make_weather(study, row, method, overall, np.random.default_rng([study.seed, replication, FAULTS]))
     marks, agents = checkpoints(study), study.problem.agents
-    return Case(method, problem, worlds, overall, agents, study.horizon, marks, delay, links, weather, traffic)
+    doors, horizon = doors_of(method, setting), study.horizon
+    return Case(method, doors, problem, worlds, overall, agents, horizon, marks, delay, links, weather, traffic)
 
 
 def make_setting(study: Specification, row: Row, problem: ModuleType, means: np.ndarray, overall: np.ndarray) -> Setting:

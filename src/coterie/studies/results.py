@@ -112,7 +112,7 @@ def summarise(study: Specification, row: Row, columns: Columns) -> dict[str, Any
         "best_arm_rate": mean["best_arm_rate"],
         "by_agent": {"regret": mean_of_honest(columns["totals"]), "found": mean_of_honest(columns["found"])},
         "communication": {name: mean[name] for name in ("rounds", "messages", "bytes", "cost")},
-        "privacy": statement(case.method.claim, float(columns["epsilon"].max()), case.method.node.caveat),
+        "privacy": statement(case.method.claim, case.doors, float(columns["epsilon"].max())),
         "extra": {name.removeprefix("extra_"): value for name, value in mean.items() if name.startswith("extra_")},
         **({"procurement": tell(study, case.method, columns, AGENTS_SHOWN)} if "orders" in columns else {}),
         "warnings": list(case.method.warnings),

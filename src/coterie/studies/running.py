@@ -147,7 +147,7 @@ def _run(study: Specification, cases: _Cases, batch: Batch) -> Columns:
 def booked(method: Method, run: Run) -> np.ndarray:
     """What the dearest reward has cost in each replication, by the ledgers that bound it."""
     ledgers, role = run.ledgers, method.node
-    if method.claim.booked_by == "server" and run.server_ledgers is not None and method.server is not None:
+    if method.node.trusts and run.server_ledgers is not None and method.server is not None:
         ledgers, role = run.server_ledgers, method.server
     return accounted(ledgers, role.mechanism, method.claim.delta).max(axis=1)
 
