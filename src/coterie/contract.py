@@ -127,10 +127,13 @@ def pose(open, p, t, tale, die, card):
 @node
 def order(plan, arm, pulls):
     """Commit to `pulls` pulls of `arm`. A plan goes round its entries in the order they were made."""
-    e = min(plan.entries, len(plan.arm) - 1)  # one too many is told by their number
-    plan.arm[e] = arm
-    plan.pulls[e] = pulls
-    plan.entries += 1
+    e = plan.entries
+    if (0 <= arm) & (arm < plan.arms) & (pulls >= 0) & (e < len(plan.arm)):
+        plan.arm[e] = arm
+        plan.pulls[e] = pulls
+        plan.entries += 1
+    else:
+        plan.wrong += 1
 
 
 @node
@@ -179,26 +182,28 @@ def offer_between(out, arm, since, until, keep, price, chain):
 @node
 def remember(out, arm, mark, keep):
     """Keep a point that is marked under another mark, too. It shows nothing."""
-    e = min(out.moves, len(out.move_arm) - 1)
-    out.move_arm[e] = arm
-    out.move_from[e] = mark
-    out.move_to[e] = keep
+    e = out.moves
+    if e < len(out.move_arm):
+        out.move_arm[e] = arm
+        out.move_from[e] = mark
+        out.move_to[e] = keep
     out.moves += 1
 
 
 def plan_record(p: Any) -> dtype:
+    """`arms` there are, and orders that were `wrong`, so that no engine has to look at every entry again."""
     n = capacity(p.arms)
-    return record(entries=int64, arm=(int64, n), pulls=(int64, n))
+    return record(entries=int64, arms=int64, wrong=int64, arm=(int64, n), pulls=(int64, n))
 
 
 def out_record(role: "Algorithm", p: Any) -> dtype:
-    """`since` to `price` are said by `release`; the door puts in the rest. A pair of numbers takes two entries."""
+    """What `release` says, then what the door puts in. A pair of numbers takes two entries."""
     n = capacity(p.arms) * role.width * (2 if role.mechanism.covers == "pair" else 1)
-    m = capacity(max(1, role.moves(p)))
-    said = dict.fromkeys(("arm", "since", "until", "keep", "chain"), (int64, n)) | {"price": (float64, n)}
-    filled_in = {"value": (int64, n), "first": (int64, n), "last": (int64, n), "sensitivity": (float64, n)}
-    moved = dict.fromkeys(("move_arm", "move_from", "move_to"), (int64, m))
-    return record(entries=int64, moves=int64, each=float64, **said, **filled_in, **moved)
+    m = capacity(role.moves(p))
+    said = {name: (int64, n) for name in ("arm", "since", "until", "keep", "chain")} | {"price": (float64, n)}
+    moved = {name: (int64, m) for name in ("move_arm", "move_from", "move_to")}
+    filled_in = {"first": (int64, n), "last": (int64, n), "value": (int64, n), "sensitivity": (float64, n)}
+    return record(entries=int64, moves=int64, each=float64, **said, **moved, **filled_in)
 
 
 def nothing(p: Any) -> dtype:

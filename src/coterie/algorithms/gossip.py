@@ -245,9 +245,9 @@ def inherit(open, p, t, card):
 
 
 @node
-def running_release(open, p, t, plan, out):
+def plain_release(open, p, t, plan, out):
     for e in range(plan.entries):
-        offer_all(out, plan.arm[e], p.price)
+        offer_all(out, plan.arm[e], inf)
 
 
 @node
@@ -306,6 +306,12 @@ def tree_publish(open, p, t, plan, out):
 
 
 # --- streams: all running sums, with correlated noise, paid for once (mechanisms `digits` and `root`) ---------
+
+
+@node
+def stream_release(open, p, t, plan, out):
+    for e in range(plan.entries):
+        offer_all(out, plan.arm[e], p.price)
 
 
 @node
@@ -403,14 +409,15 @@ def highest(m):
 
 
 GOSSIP = Algorithm(
-    "gossip_ucb", open_record, message_record, card=card_record, choose=choose, release=running_release, publish=plain_publish,
+    "gossip_ucb", open_record, message_record, card=card_record, choose=choose, release=plain_release, publish=plain_publish,
     speak=speak, hear=hear, greet=greet, meet=meet, leave=leave, inherit=inherit, lie=lie, pose=pose, first_round=0,
     marks=lambda p: 0,
 )  # fmt: skip
 BLOCKS = GOSSIP._replace(name="fed_ucb_blocks", release=block_release, publish=block_publish, marks=lambda p: 1)
 TREE = GOSSIP._replace(name="fed_ucb_tree", release=tree_release, publish=tree_publish, chains=levels_of, marks=levels_of)
-DIGITS = GOSSIP._replace(name="fed_ucb_digits", publish=digits_publish, mechanism=mechanisms.DIGITS, stream=pulls_most)
-ROOT = GOSSIP._replace(name="fed_ucb_root", publish=root_publish, mechanism=mechanisms.ROOT, stream=pulls_most)
+STREAM = GOSSIP._replace(release=stream_release, stream=pulls_most)
+DIGITS = STREAM._replace(name="fed_ucb_digits", publish=digits_publish, mechanism=mechanisms.DIGITS)
+ROOT = STREAM._replace(name="fed_ucb_root", publish=root_publish, mechanism=mechanisms.ROOT)
 PRINTED = GOSSIP._replace(
     name="fed_ucb_printed", open=printed_open, release=printed_release, publish=printed_publish, width=2, chains=levels_of,
     marks=lambda p: p.levels + 1, moves=levels_of,

@@ -105,10 +105,12 @@ def make_common(role: Algorithm, p: Any, replications: int, marks: int, compiled
     def made(kind: np.dtype) -> np.ndarray:
         return rows(replications, kind, compiled)
 
-    return Common(
+    common = Common(
         curve=np.zeros((replications, marks)), tally=made(TALLY), plan=made(plan_record(p)),
         harvest=made(harvest_record(p)), out=made(out_record(role, p)), tale=made(tale_record(p)),
     )  # fmt: skip
+    common.plan["arms"] = p.arms
+    return common
 
 
 def role_secrets(role: Algorithm, p: Any, shape: Any, reach: Any, holders: int = 1) -> np.ndarray:

@@ -32,6 +32,7 @@ from coterie.kernel import FAULT, IDLE, NETWORK, NOISE, node, pick, side, stream
 from coterie.privacy.door import book_entries as server_book  # bound
 from coterie.privacy.door import clear, look_up
 from coterie.privacy.mechanisms.laplace import add_laplace as server_add_noise  # bound
+from coterie.privacy.offers import offers_of
 from coterie.privacy.secret import hand_in
 from coterie.problem.bernoulli import lay_out, regret, regret_until  # bound
 
@@ -147,7 +148,7 @@ def pass_server_door(p, t, keys, number, plan, hall, r):
     """What a server lets out, from the rewards that it was trusted with."""
     secret, open, ledger, out = hall.secrets[r, number], hall.opens[r, number], hall.ledgers[r, number], hall.out[r]
     clear(out)
-    server_release(open, p, t, plan, out)
+    server_release(open, p, t, plan, offers_of(out))
     look_up(out, secret, ledger, p.arms, SERVER_PAIRED)
     server_book(out, ledger)
     server_add_noise(out, secret, stream(keys.noise, -1, NOISE, t), stream(keys.noise, -1, NOISE, -1))

@@ -11,6 +11,7 @@ from coterie.kernel import CHOICE, NOISE, REWARD, node, stream
 from coterie.privacy.door import PLAN, clear, look_up
 from coterie.privacy.door import book_entries as book  # bound
 from coterie.privacy.mechanisms.laplace import add_laplace as add_noise  # bound
+from coterie.privacy.offers import offers_of
 from coterie.privacy.secret import take_in
 from coterie.problem.bernoulli import draw  # bound
 
@@ -27,24 +28,14 @@ def listen(secret, inner, open, peer, p, t, message):
 
 @node
 def decide(secret, inner, open, p, t, keys, i, plan):
-    plan.entries = 0
+    plan.entries = plan.wrong = 0
     if PEEKS:
         peek(secret, inner, open, p, t, stream(keys.dice, i, CHOICE, t), plan)
     else:
         choose(open, p, t, stream(keys.dice, i, CHOICE, t), plan)
-    if not possible(plan, p.arms):
+    if plan.wrong > 0:
         secret.refused |= PLAN
         plan.entries = 0
-
-
-@node
-def possible(plan, arms):
-    if plan.entries > len(plan.arm):
-        return False
-    good = True
-    for e in range(plan.entries):
-        good &= (plan.arm[e] >= 0) & (plan.arm[e] < arms) & (plan.pulls[e] >= 0)
-    return good
 
 
 @node
@@ -54,7 +45,7 @@ def carry_out(secret, open, ledger, world, p, t, keys, i, plan, harvest, out, bo
     for e in range(plan.entries):
         take_in(secret, plan.arm[e], plan.pulls[e], harvest.total[e])
     clear(out)
-    release(open, p, t, plan, out)
+    release(open, p, t, plan, offers_of(out))
     look_up(out, secret, ledger, p.arms, PAIRED)
     if books:
         book(out, ledger)

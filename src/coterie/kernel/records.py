@@ -52,3 +52,21 @@ def rows(shape: int | tuple[int, ...], kind: np.dtype, compiled: bool) -> np.nda
 def one(kind: np.dtype) -> Any:
     """A single zeroed record for interpreted code."""
     return np.zeros(1, kind).view(np.recarray)[0]
+
+
+class Narrow:
+    """A record of which only some fields can be reached."""
+
+    def __init__(self, whole: Any, fields: tuple[str, ...]):
+        object.__setattr__(self, "_whole", whole)
+        object.__setattr__(self, "_fields", fields)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._fields:
+            raise AttributeError(f"no field {name!r} here")
+        return getattr(self._whole, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in self._fields:
+            raise AttributeError(f"no field {name!r} here")
+        setattr(self._whole, name, value)

@@ -37,30 +37,28 @@ def look_up(out, secret, ledger, arms, paired):
     """Put into each entry what was asked for, what it covers and how far one reward moves it; then move the marks."""
     if out.each != 0.0:
         look_up_each(out, secret, arms)
-    elif out.entries == 1 and out.moves == 0 and not paired:  # the common case among peers, and no loop
+    elif out.entries == 1 and not paired and (len(out.move_arm) == 0 or out.moves == 0):  # the common case among peers, and no loop
         fault = fill_in(out, secret, ledger, arms, 0)
         if fault == 0 and out.keep[0] >= 0:
             keep_point(secret, out.arm[0], out.keep[0])
-        refuse(out, secret, fault)
-    elif out.entries + out.moves > 0:
+        if fault != 0:
+            refuse(out, secret, fault)
+    elif out.entries > 0 or (len(out.move_arm) > 0 and out.moves > 0):
         look_up_all(out, secret, ledger, arms, paired)
 
 
 @node
 def refuse(out, secret, fault):
     """A fault lets nothing out, not even what was looked up already."""
-    if fault != 0:
-        secret.refused |= fault
-        for e in range(len(out.value)):
-            out.value[e] = 0
-        out.entries = out.moves = 0
+    secret.refused |= fault
+    for e in range(len(out.value)):
+        out.value[e] = 0
+    out.entries = out.moves = 0
 
 
 @node
 def clear(out):
-    """Before the next turn: no value is left for anyone to find."""
-    for e in range(out.entries):
-        out.value[e] = 0
+    """Before `release`, whose view of `out` has no values in it."""
     out.entries, out.moves, out.each = 0, 0, 0.0
 
 
@@ -98,20 +96,21 @@ def fill_in(out, secret, ledger, arms, e):
 @node
 def look_up_each(out, secret, arms):
     """All entries at one price, each since mark 0, which moves to the present. Loops without branches."""
-    wrong = (out.entries > len(out.arm)) | (out.moves > 0) | (secret.most > 0) | (secret.mark_total.shape[1] == 0)
-    fault, price = RANGE if wrong else 0, out.each
+    price, fault = out.each, 0
+    if (out.entries > len(out.arm)) | (out.moves > 0) | (secret.most > 0) | (secret.mark_total.shape[1] == 0):
+        fault = RANGE
     for e in range(out.entries if fault == 0 else 0):
         fault |= RANGE if (out.arm[e] < 0) | (out.arm[e] >= arms) else 0
+    if not (price > 0.0 and price >= FINEST * secret.reach):
+        fault |= PRICE
     for e in range(out.entries if fault == 0 else 0):
         k = out.arm[e]
-        reach = reach_of(secret, k)
-        fault |= 0 if (price > 0.0) & (price >= FINEST * reach) else PRICE
-        out.chain[e], out.price[e], out.sensitivity[e] = 0, price, reach
+        out.chain[e], out.price[e], out.sensitivity[e] = 0, price, reach_of(secret, k)
         out.first[e], out.last[e] = secret.mark_count[k, 0] + 1, secret.count[k]
         out.value[e] = secret.total[k] - secret.mark_total[k, 0]
-    for e in range(out.entries if fault == 0 else 0):
-        keep_point(secret, out.arm[e], 0)
-    refuse(out, secret, fault)
+        keep_point(secret, k, 0)
+    if fault != 0:
+        refuse(out, secret, fault)
 
 
 @node
@@ -128,7 +127,8 @@ def look_up_all(out, secret, ledger, arms, paired):
             keep_point(secret, out.arm[e], out.keep[e])
     if paired and fault == 0:
         spread_pairs(out)
-    refuse(out, secret, fault)
+    if fault != 0:
+        refuse(out, secret, fault)
 
 
 @node
