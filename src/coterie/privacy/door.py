@@ -36,7 +36,7 @@ def why_refused(refused: int) -> str:
 def look_up(out, secret, ledger, arms, paired):
     """Put into each entry what was asked for, what it covers and how far one reward moves it; then move the marks."""
     if out.each != 0.0:
-        look_up_each(out, secret, arms)
+        look_up_each(out, secret, arms, paired)
     elif out.entries == 1 and out.moves == 0 and not paired:  # the common case among peers, and no loop
         fault = fill_in(out, secret, ledger, arms, 0)
         if fault == 0 and out.keep[0] >= 0:
@@ -72,7 +72,7 @@ def fill_in(out, secret, ledger, arms, e):
     if not (inside & (0 <= out.chain[e] < ledger.loss.shape[1])):
         return RANGE
     reach = reach_of(secret, k)
-    if not (price > 0.0 and price >= FINEST * reach):
+    if not (price > 0.0 and price >= FINEST * reach * secret.norm):
         return PRICE
     last, total = secret.count[k], secret.total[k]
     before, known = 0, 0
@@ -96,10 +96,10 @@ def fill_in(out, secret, ledger, arms, e):
 
 
 @node
-def look_up_each(out, secret, arms):
+def look_up_each(out, secret, arms, paired):
     """All entries at one price, each since mark 0, which moves to the present. Loops without branches."""
-    wrong = (out.entries > len(out.arm)) | (out.moves > 0) | (secret.most > 0) | (secret.mark_total.shape[1] == 0)
-    fault, price = RANGE if wrong else 0, out.each
+    fault, price = ROOM if (2 if paired else 1) * out.entries > len(out.arm) or out.moves > 0 else 0, out.each
+    fault |= (STREAM if secret.most > 0 else 0) | (RANGE if secret.mark_total.shape[1] == 0 else 0)
     for e in range(out.entries if fault == 0 else 0):
         fault |= RANGE if (out.arm[e] < 0) | (out.arm[e] >= arms) else 0
     for e in range(out.entries if fault == 0 else 0):
@@ -111,6 +111,8 @@ def look_up_each(out, secret, arms):
         out.value[e] = secret.total[k] - secret.mark_total[k, 0]
     for e in range(out.entries if fault == 0 else 0):
         keep_point(secret, out.arm[e], 0)
+    if paired and fault == 0:
+        spread_pairs(out)
     refuse(out, secret, fault)
 
 
