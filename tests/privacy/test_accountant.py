@@ -222,7 +222,7 @@ BOUNDED = ("fed_ucb_printed",)  # may release a piece of a level after later one
 def test_the_accountant_agrees_with_the_ledger_to_the_last_digit(name, example, monkeypatch):
     """The record itself is in floating point: it rounds squares, and sums where covers overlap."""
     nodes = [node for node in record(name, example, monkeypatch) if node[2]]
-    assert bool(nodes) == (name != "nf-cb")  # which sends nothing
+    assert bool(nodes) == (name != "nf-cb" and example.get("learning") != "echo")  # which send nothing, and noise alone
     for role, ledger, events in nodes:
         for arm, (loss, squares) in rebooked(events).items():
             [found] = dearest([event for event in events if event.arm == arm])
