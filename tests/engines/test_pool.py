@@ -86,7 +86,7 @@ SIGNED = Algorithm("signed", open=diary, message=signed_message, choose=choose, 
 def heard(graph, life, additive, **weather):
     """[receiver, round, sender]: the sum of the rounds in which those messages were made that the receiver holds."""
     rule = SIGNED._replace(name=f"signed_{additive}", additive=additive)
-    method = Method(rule, Params(), Claim(inf, "nobody"), known={"me": np.arange(AGENTS)})
+    method = Method(rule, Params(), Claim(inf), known={"me": np.arange(AGENTS)})
     return simulate(method, graph, life, ROUNDS, **weather).opens[0]["diary"]
 
 
