@@ -336,6 +336,11 @@ def build(entry: Entry, options: Any, setting: Setting) -> Method:
     for role in filter(None, (method.node, method.server)):
         if (role.peek or role.overhear) and not role.caveat:
             raise AlgorithmError(f"{entry.name}: caveat of {role.name} must say why a hook may read the secret, got ''")
+    trusts, trusted = method.node.trusts, method.server is not None and method.server.trusted
+    if trusts != trusted:  # whose door counts follows from the one, and who gets raw rewards from the other
+        raise AlgorithmError(f"{entry.name}: trusts and trusted must be both set or neither, got {trusts} and {trusted}")
+    if trusts and method.node.release is not release:
+        raise AlgorithmError(f"{entry.name}: an agent that trusts its server must have no release: nobody accounts for it")
     return method
 
 

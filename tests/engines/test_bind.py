@@ -53,6 +53,22 @@ def test_reading_the_secret_needs_a_caveat(hook):
     assert build(allowed, Options(), Setting(1, 4, 10)).node.caveat == "nobody sees the choices"
 
 
+@node
+def release(open, p, t, plan, out):
+    """A door of its own, whatever passes it."""
+
+
+def test_raw_rewards_go_only_from_those_who_say_so_to_those_whose_door_is_accounted():
+    node, server = Algorithm("client"), Algorithm("served")
+    trusting, trusted = node._replace(trusts=True), server._replace(trusted=True)
+    for roles in ((node, trusted), (trusting, server), (trusting,)):
+        with pytest.raises(AlgorithmError, match="own: trusts and trusted must be both set or neither"):
+            build(entry_of(*roles), Options(), Setting(1, 4, 10))
+    with pytest.raises(AlgorithmError, match="own: an agent that trusts its server must have no release"):
+        build(entry_of(trusting._replace(release=release), trusted), Options(), Setting(1, 4, 10))
+    assert build(entry_of(trusting, trusted), Options(), Setting(1, 4, 10)).node.trusts
+
+
 @pytest.mark.parametrize("number", [0.0, -1.0, float("nan")])
 def test_a_claim_that_is_none_is_refused(number):
     entry = entry_of(Algorithm("node"))
