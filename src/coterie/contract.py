@@ -157,7 +157,7 @@ def offer_each(out, plan, price):
     """An `offer` for every arm of the plan, all at one price. `out` must be empty. Loops over it use vectors."""
     for e in range(min(plan.entries, len(out.arm))):
         out.arm[e] = plan.arm[e]
-    out.entries, out.each = plan.entries, price
+    out.entries, out.each = plan.entries, price if price != 0.0 else -1.0  # 0 says that this is no such offer
 
 
 @node
@@ -341,6 +341,11 @@ def build(entry: Entry, options: Any, setting: Setting) -> Method:
     for role in filter(None, (method.node, method.server)):
         if (role.peek or role.overhear) and not role.caveat:
             raise AlgorithmError(f"{entry.name}: caveat of {role.name} must say why a hook may read the secret, got ''")
+    trusts, trusted = method.node.trusts, method.server is not None and method.server.trusted
+    if trusts != trusted:  # whose door counts follows from the one, and who gets raw rewards from the other
+        raise AlgorithmError(f"{entry.name}: trusts and trusted must be both set or neither, got {trusts} and {trusted}")
+    if trusts and method.node.release is not release:
+        raise AlgorithmError(f"{entry.name}: an agent that trusts its server must have no release: nobody accounts for it")
     return method
 
 

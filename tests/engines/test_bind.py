@@ -5,10 +5,12 @@ from typing import NamedTuple
 
 import pytest
 
-from coterie.contract import Algorithm, plan_record
+from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, build, plan_record
 from coterie.engines import mesh, star
 from coterie.engines.bind import bind
+from coterie.errors import AlgorithmError
 from coterie.kernel import node, one
+from coterie.privacy.mechanisms import GAUSS, PAIR
 from coterie.problem import bernoulli, gaussian
 
 OWN_HOOKS = '''"""Hooks of a test."""
@@ -26,23 +28,53 @@ class Params(NamedTuple):
 
 
 @node
-def peek(secret, open, p, t, die, plan):
+def peek(secret, inner, open, p, t, die, plan):
     """Looks, and does nothing."""
 
 
 @node
-def overhear(secret, open, peer, p, t, message):
+def overhear(secret, inner, open, peer, p, t, message):
     """Looks, and does nothing."""
+
+
+def entry_of(*roles):
+    """An entry that builds a method of these roles: a node, and perhaps a server."""
+    made = Method(roles[0], Params(), Claim(1.0), *roles[1:])
+    return Entry("own", "a test", Options, lambda options, setting: made)
 
 
 @pytest.mark.parametrize("hook", [{"peek": peek}, {"overhear": overhear}])
 def test_reading_the_secret_needs_a_caveat(hook):
     nosy = Algorithm("nosy", **hook)
-    with pytest.raises(ValueError, match="caveat of nosy must say why it may read the secret"):
-        bind(mesh, nosy, bernoulli, compiled=False)
-    with pytest.raises(ValueError, match="caveat of nosy"):
-        bind(star, Algorithm("client"), bernoulli, nosy, compiled=False)
-    bind(mesh, nosy._replace(caveat="nobody sees the choices"), bernoulli, compiled=False)
+    for roles in ((nosy,), (Algorithm("client"), nosy)):
+        with pytest.raises(AlgorithmError, match="own: caveat of nosy must say why a hook may read the secret, got ''"):
+            build(entry_of(*roles), Options(), Setting(1, 4, 10))
+    allowed = entry_of(nosy._replace(caveat="nobody sees the choices"))
+    assert build(allowed, Options(), Setting(1, 4, 10)).node.caveat == "nobody sees the choices"
+
+
+@node
+def release(open, p, t, plan, out):
+    """A door of its own, whatever passes it."""
+
+
+def test_raw_rewards_go_only_from_those_who_say_so_to_those_whose_door_is_accounted():
+    node, server = Algorithm("client"), Algorithm("served")
+    trusting, trusted = node._replace(trusts=True), server._replace(trusted=True)
+    for roles in ((node, trusted), (trusting, server), (trusting,)):
+        with pytest.raises(AlgorithmError, match="own: trusts and trusted must be both set or neither"):
+            build(entry_of(*roles), Options(), Setting(1, 4, 10))
+    with pytest.raises(AlgorithmError, match="own: an agent that trusts its server must have no release"):
+        build(entry_of(trusting._replace(release=release), trusted), Options(), Setting(1, 4, 10))
+    assert build(entry_of(trusting, trusted), Options(), Setting(1, 4, 10)).node.trusts
+
+
+@pytest.mark.parametrize("number", [0.0, -1.0, float("nan")])
+def test_a_claim_that_is_none_is_refused(number):
+    entry = entry_of(Algorithm("node"))
+    broken = entry._replace(build=lambda options, setting: entry.build(options, setting)._replace(claim=Claim(number)))
+    with pytest.raises(AlgorithmError, match="own: epsilon of a claim must be a number > 0"):
+        build(broken, Options(), Setting(1, 4, 10))
 
 
 def written(text, folder):
@@ -76,7 +108,8 @@ def test_engines_problems_roles_and_flags_make_modules_of_their_own():
         bind(mesh, plain, bernoulli, compiled=False),
         bind(star, plain, bernoulli, compiled=False),
         bind(mesh, plain, gaussian, compiled=False),
-        bind(mesh, plain._replace(mechanism="gauss"), bernoulli, compiled=False),
+        bind(mesh, plain._replace(mechanism=GAUSS), bernoulli, compiled=False),
+        bind(mesh, plain._replace(mechanism=PAIR), bernoulli, compiled=False),
         bind(mesh, plain._replace(peek=peek, caveat="a test"), bernoulli, compiled=False),
         bind(star, plain, bernoulli, plain._replace(peek=peek, caveat="a test"), compiled=False),
         bind(star, plain, bernoulli, flags={"FOLDED": True}, compiled=False),

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from math import inf, log, sqrt
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,6 @@ from numpy import int64
 from scipy.stats import binomtest, chisquare, kstest
 
 from coterie.algorithms import find
-from coterie.algorithms.pr_ucb import Params as VoteParams
 from coterie.contract import Setting
 from coterie.engines.faults import (
     ATTACKS,
@@ -37,7 +37,7 @@ from coterie.studies.case import reach
 
 AGENTS, MEANS = 7, np.array([[0.6, 0.85, 0.2, 0.7, 0.4]])
 TRUTH, ARMS, BEST, NEXT, LAST = MEANS[0], 5, 1, 3, 2
-FEW = VoteParams(ARMS, *[0] * 11)  # all that a tale needs of parameters is the number of arms
+FEW = SimpleNamespace(arms=ARMS)  # all that a tale needs of parameters
 
 
 def method_of(name, horizon=400, agents=AGENTS, **options):

@@ -86,7 +86,7 @@ SIGNED = Algorithm("signed", open=diary, message=signed_message, choose=choose, 
 def heard(graph, life, additive, **weather):
     """[receiver, round, sender]: the sum of the rounds in which those messages were made that the receiver holds."""
     rule = SIGNED._replace(name=f"signed_{additive}", additive=additive)
-    method = Method(rule, Params(), Claim(inf, "nobody"), known={"me": np.arange(AGENTS)})
+    method = Method(rule, Params(), Claim(inf), known={"me": np.arange(AGENTS)})
     return simulate(method, graph, life, ROUNDS, **weather).opens[0]["diary"]
 
 
@@ -179,7 +179,8 @@ def test_pooled_messages_have_the_effect_of_single_ones(name):
     pooled = simulate(method, graph, 2, 8, **faults)
     singly = simulate(method, graph, 2, 8, away=np.full((CROWD, 2), 10**6), **faults)
     assert differing(pooled, singly) == []
-    assert pooled.opens["index"].any()
+    views = pooled.inners if "index" in pooled.inners.dtype.names else pooled.opens  # as printed, choices rest on raw rewards
+    assert views["index"].any()
 
 
 # --- what is held is what was said ------------------------------------------------------------------------

@@ -12,11 +12,14 @@ from coterie.algorithms import entries
 from coterie.contract import Setting, order
 from coterie.engines.agent import Agent
 from coterie.engines.chance import Keyed
+from coterie.engines.memory import keys_of, seeds_of
+from coterie.engines.rehearsal import rounds_of
 from coterie.engines.simulate import simulate_star
 from coterie.engines.star import shuffle
-from coterie.errors import CoterieError
-from coterie.kernel import REWARD, UNIT, fold, node, side, stream
+from coterie.errors import AlgorithmError, CoterieError
+from coterie.kernel import REWARD, UNIT, fold, node, one, side, stream
 from coterie.problem import bernoulli
+from coterie.problem.harvest import harvest_record
 
 AGENTS, ARMS, HORIZON, SEED = 3, 4, 2500, 5
 MEANS = np.array([[0.9, 0.7, 0.5, 0.1], [0.8, 0.8, 0.3, 0.2], [0.7, 0.6, 0.4, 0.0]])
@@ -31,7 +34,7 @@ class Replay:
     """A team of deployed agents that is asked for one arm per agent and slot, with all words counted."""
 
     def __init__(self, method, team, delay):
-        key = fold(SEED, 0)
+        key = keys_of(seeds_of(SEED), 0)
         self.key, self.team, self.delay, self.arms, self.words_up, self.words_down = key, team, delay, [], 0, 0
         self.clients = [Agent(method.node, method.p, Keyed(key, i), rehearsal=True) for i in team]
         self.server = Agent(method.server, method.p, Keyed(key, -1), rehearsal=True)
@@ -53,7 +56,7 @@ class Replay:
             client.hear(t, "server", decision)
             client.begin(t)
         hands = [self.deal(i, client, t) for i, client in zip(self.team, self.clients, strict=True)]
-        for _ in range(self.clients[0].plan.rounds):
+        for _ in range(rounds_of(self.clients[0].plan)):
             if not self.slot(hands):
                 return
         for client in self.clients:
@@ -68,9 +71,9 @@ class Replay:
 
     def deal(self, i, client, t):
         """Rewards by arm, that add up to the simulator's sums."""
-        bernoulli.draw(bernoulli.world(MEANS).view(np.recarray)[i], client.plan, stream(self.key, i, REWARD, t))
-        entries = range(client.plan.entries)
-        return {client.plan.arm[e]: [UNIT] * (client.plan.total[e] // UNIT) for e in entries}
+        world, harvest = bernoulli.world(MEANS).view(np.recarray)[i], one(harvest_record(client.p))
+        bernoulli.draw(world, client.secret, client.plan, harvest, stream(self.key.world, i, REWARD, t))
+        return {client.plan.arm[e]: [UNIT] * (harvest.total[e] // UNIT) for e in range(client.plan.entries)}
 
     def slot(self, hands):
         """Everyone plays once, and is told at once; False when the horizon is reached."""
@@ -136,39 +139,59 @@ def test_marks_may_be_few_and_need_not_reach_the_horizon():
 def order_unequal_pulls(open, p, t, die, plan):
     order(plan, 0, 2)
     order(plan, 1, 1)
-    plan.rounds = 3
 
 
 @node
 def order_unequal_lengths(open, p, t, die, plan):
     order(plan, 0, 1 + abs(die) % 1000)
-    plan.rounds = plan.pulls[0]
 
 
 @node
-def order_other_rounds(open, p, t, die, plan):
-    order(plan, 0, 2)
-    order(plan, 1, 2)
-    plan.rounds = 5
+def order_nothing(open, p, t, die, plan):
+    """A plan that takes no time would never reach the horizon."""
 
 
 @node
-def order_unequal_pulls_of_a_fitting_length(open, p, t, die, plan):
-    order(plan, 0, 2)
-    order(plan, 1, 1)
-    plan.rounds = 4
+def order_no_pulls(open, p, t, die, plan):
+    order(plan, 0, 0)
+    order(plan, 1, 0)
 
 
-@pytest.mark.parametrize(
-    "choose",
-    [order_unequal_pulls, order_unequal_lengths, order_other_rounds, order_unequal_pulls_of_a_fitting_length],
-)
+@pytest.mark.parametrize("choose", [order_unequal_pulls, order_unequal_lengths, order_nothing, order_no_pulls])
 def test_uneven_plans_are_refused(choose):
     method = made("cdp-mab")
     uneven = method._replace(node=method.node._replace(choose=choose))
     about = (uneven, bernoulli, bernoulli.world(MEANS), AGENTS, HORIZON, np.array([HORIZON]))
     with pytest.raises(CoterieError, match="equally many rounds"):
         simulate_star(*about, seed=SEED, compiled=False)
+
+
+@node
+def order_too_much(open, p, t, die, plan):
+    for k in range(100):
+        order(plan, k % p.arms, 1)
+
+
+@node
+def order_no_arm(open, p, t, die, plan):
+    order(plan, p.arms, 1)
+
+
+@node
+def order_less_than_nothing(open, p, t, die, plan):
+    order(plan, 0, -1)
+
+
+@pytest.mark.parametrize("choose", [order_too_much, order_no_arm, order_less_than_nothing])
+def test_plans_that_cannot_be_carried_out_are_refused(choose):
+    method = made("cdp-mab")
+    wrong = method._replace(node=method.node._replace(choose=choose))
+    about = (wrong, bernoulli, bernoulli.world(MEANS), AGENTS, HORIZON, np.array([HORIZON]))
+    with pytest.raises(AlgorithmError, match="nothing may leave by a plan with more entries than there are arms"):
+        simulate_star(*about, seed=SEED, compiled=False)
+    client = Replay(wrong, [0], 0).clients[0]
+    with pytest.raises(AlgorithmError, match="turn 1 has a plan with more entries than there are arms"):
+        client.begin(1)
 
 
 # --- who is invited -----------------------------------------------------------------------------------

@@ -10,11 +10,14 @@ from coterie.algorithms import entries
 from coterie.contract import Setting
 from coterie.engines.agent import Agent
 from coterie.engines.chance import Keyed
+from coterie.engines.memory import keys_of, seeds_of
+from coterie.engines.rehearsal import rounds_of
 from coterie.engines.simulate import simulate_star
-from coterie.kernel import REWARD, UNIT, fold, stream
+from coterie.kernel import REWARD, UNIT, one, stream
 from coterie.network import erdos_renyi, path, star
 from coterie.network.synchronise import slots
 from coterie.problem import bernoulli
+from coterie.problem.harvest import harvest_record
 
 AGENTS, ARMS, HORIZON, SEED = 6, 4, 6000, 9
 MEANS = np.array([[0.9, 0.75, 0.4, 0.1]])
@@ -24,9 +27,9 @@ GRAPHS = {"path": path(AGENTS), "star": star(AGENTS), "random": erdos_renyi(AGEN
 class Member:
     """An agent that is its own server."""
 
-    def __init__(self, method, i, key):
-        self.client = Agent(method.node, method.p, Keyed(key, i), rehearsal=True)
-        self.server = Agent(method.server, method.p, Keyed(key, -1), rehearsal=True)
+    def __init__(self, method, i, keys):
+        self.client = Agent(method.node, method.p, Keyed(keys, i), rehearsal=True)
+        self.server = Agent(method.server, method.p, Keyed(keys, -1), rehearsal=True)
         self.client.know("myself")
         for j in range(AGENTS):
             self.server.know(j, voices=1)
@@ -39,8 +42,9 @@ class Member:
 
     def play(self, world, die, t):
         client = self.client
-        bernoulli.draw(world, client.plan, die)
-        ones = {client.plan.arm[e]: client.plan.total[e] // UNIT for e in range(client.plan.entries)}
+        harvest = one(harvest_record(client.p))
+        bernoulli.draw(world, client.secret, client.plan, harvest, die)
+        ones = {client.plan.arm[e]: harvest.total[e] // UNIT for e in range(client.plan.entries)}
         while any(client.left):
             ticket, arm = client.ask()
             client.tell(ticket, UNIT if ones[arm] > 0 else 0)
@@ -51,15 +55,15 @@ class Member:
 
 def federate(method, graph):
     """All members at the horizon."""
-    key, t, now = fold(SEED, 0), 0, 1
-    members, world = [Member(method, i, key) for i in range(AGENTS)], bernoulli.world(MEANS).view(np.recarray)[0]
+    keys, t, now = keys_of(seeds_of(SEED), 0), 0, 1
+    members, world = [Member(method, i, keys) for i in range(AGENTS)], bernoulli.world(MEANS).view(np.recarray)[0]
     while now <= HORIZON:
         t += 1
         assert len({member.plan(t) for member in members}) == 1
-        rounds = int(members[0].client.plan.rounds)
+        rounds = rounds_of(members[0].client.plan)
         if now + rounds - 1 > HORIZON:
             break
-        reports = [member.play(world, stream(key, i, REWARD, t), t) for i, member in enumerate(members)]
+        reports = [member.play(world, stream(keys.world, i, REWARD, t), t) for i, member in enumerate(members)]
         now += rounds + deliver(members, graph, reports, t) - 1
     return members
 

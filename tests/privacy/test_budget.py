@@ -18,6 +18,7 @@ from coterie.privacy.accountant import spent
 from coterie.privacy.budget import Budget
 from coterie.privacy.events import Event
 from coterie.privacy.gauss import epsilon_of, mu_of
+from coterie.privacy.mechanisms import GAUSS
 
 
 def event(first, last, price=1.0, mechanism="laplace", arm=0, chain=0):
@@ -193,7 +194,7 @@ def test_no_noise_is_drawn_for_a_release_that_is_refused(monkeypatch):
 def test_a_deployed_agent_draws_normal_noise_and_pays_by_squares():
     """Blocks of normal noise: every reward is in one of them."""
     agent = gossiper(Budget(epsilon_of(1.0, 1e-6), 1e-6))
-    agent.algorithm = agent.algorithm._replace(mechanism="gauss")
+    agent.algorithm = agent.algorithm._replace(mechanism=GAUSS)
     said = [play(agent, t) for t in range(31)]
     assert not agent.exhausted and None not in said
     assert {event.mechanism for event in agent.budget.events} == {"gauss"}
@@ -212,8 +213,9 @@ def test_a_trusted_server_without_budget_still_announces_decisions(epsilon):
     assert server.announce(1)
     report = one(method.node.message(method.p))
     report.said = 3
+    raw = np.array([number for k in range(3) for number in (k, 10, 7 * UNIT)] + [3])  # (arm, pulls, sum) ..., how many
     for i in range(2):
-        server.hear(1, i, report.tobytes())
+        server.hear(1, i, report.tobytes() + raw.tobytes())
     server.release()
     assert server.exhausted == (epsilon < 1.0) == (server.ledger.entries.sum() == 0)
     assert server.announce(2)

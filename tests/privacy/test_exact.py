@@ -2,7 +2,7 @@
 
 import secrets
 from fractions import Fraction
-from math import floor, inf
+from math import floor, inf, nan
 from random import Random
 from types import SimpleNamespace
 
@@ -12,11 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency, dlaplace, laplace, norm
 
-from coterie.contract import offer, out_record
+from coterie.contract import Algorithm, offer, out_record
+from coterie.engines.agent import Agent
+from coterie.engines.chance import System
 from coterie.errors import UsageError
-from coterie.kernel import UNIT, one
+from coterie.kernel import UNIT, node, one
 from coterie.privacy import exact
-from coterie.privacy.ledger import ledger_record
+from coterie.privacy.mechanisms import GAUSS, LAPLACE, MECHANISMS
 
 P = SimpleNamespace(arms=4)
 
@@ -26,13 +28,19 @@ def seeded(monkeypatch):
     monkeypatch.setattr(exact, "randbelow", Random(31).randrange)
 
 
-def pass_door(*offers, door=exact.pass_laplace):
-    """The deployed door with offers (arm, value, sensitivity, price), each of a stretch of its own."""
-    out, ledger = one(out_record(P)), one(ledger_record(P.arms, 1))
-    for n, (arm, value, sensitivity, price) in enumerate(offers):
-        offer(out, arm, value, sensitivity, price, 0, n + 1, n + 1)
-    door(out, ledger)
-    return out, ledger
+def looked_up(*entries):
+    """Entries (value, sensitivity, price) as the door has filled them in."""
+    out = one(out_record(Algorithm("any"), P))
+    for e, (value, sensitivity, price) in enumerate(entries):
+        out.value[e], out.sensitivity[e], out.price[e] = value, sensitivity, price
+    out.entries = len(entries)
+    return out
+
+
+def noised(*entries, mechanism=LAPLACE):
+    out = looked_up(*entries)
+    exact.add_exact(out, mechanism.name, mechanism.exact)
+    return out
 
 
 def test_entropy_is_the_operating_systems():
@@ -140,10 +148,9 @@ def test_the_test_of_the_law_would_notice_a_scale_a_tenth_too_small(seeded, chan
 @pytest.mark.parametrize(
     ("sensitivity", "price"), [(1.0, 1.0), (1.0, 0.1), (0.3, 0.7), (4.0, 1e-6), (1.0, 1e9), (1e-9, 3.0), (1.0, 65536.0)]
 )
-def test_the_scale_is_rounded_up_never_down_and_by_little(sensitivity, price, monkeypatch):
+def test_the_scale_is_rounded_up_never_down_and_by_little(sensitivity, price):
     scales = []
-    monkeypatch.setattr(exact, "discrete_laplace", lambda scale: scales.append(scale) or 0)
-    pass_door((0, 0, sensitivity, price))
+    exact.add_exact(looked_up((0, sensitivity, price)), "laplace", lambda scale: scales.append(scale) or 0)
     wanted = UNIT * Fraction(sensitivity) / Fraction(price)
     assert wanted < scales[0] <= wanted + Fraction(1, 1024)
 
@@ -151,34 +158,61 @@ def test_the_scale_is_rounded_up_never_down_and_by_little(sensitivity, price, mo
 def test_no_floating_point_number_takes_part_in_a_draw(monkeypatch):
     random, bounds = Random(32), []
     monkeypatch.setattr(exact, "randbelow", lambda bound: bounds.append(bound) or random.randrange(bound))
-    out, _ = pass_door((0, 5, 1.0, 0.3), (1, 5, 1.0, 1e-9))
+    out = noised((5, 1.0, 0.3), (5, 1.0, 1e-9))
     assert {type(bound) for bound in bounds} == {int}
     assert out.value.dtype == np.int64
     assert min(abs(out.value[:2] - 5)) > 0
 
 
-def test_an_infinite_price_adds_nothing_and_is_booked(seeded):
-    out, ledger = pass_door((0, 123, 1.0, inf), (1, 123, 1.0, 0.5))
+@pytest.mark.parametrize("mechanism", [LAPLACE, GAUSS], ids=lambda mechanism: mechanism.name)
+def test_an_infinite_price_adds_nothing(seeded, mechanism):
+    out = noised((123, 1.0, inf), (123, 1.0, 0.5), mechanism=mechanism)
     assert out.value[0] == 123 != out.value[1]
-    assert ledger.loss[:2, 0].tolist() == [inf, 0.5]
+
+
+@pytest.mark.parametrize("price", [nan, 0.0, -0.0, -1.0, -inf])
+def test_a_price_that_buys_no_noise_is_refused(price):
+    with pytest.raises(UsageError, match="price of a release by laplace must be a number > 0, got") as refused:
+        noised((9, 1.0, price))
+    assert "\n" not in str(refused.value)
+
+
+def test_every_number_gets_noise_of_its_own():
+    scripted, out = iter([11, -22, 33]), looked_up((100, 1.0, 1.0), (100, 1.0, 1.0), (100, 1.0, 1.0))
+    exact.add_exact(out, "laplace", lambda scale: next(scripted))
+    assert out.value[:3].tolist() == [111, 78, 133]
+
+
+def test_what_is_deployed_draws_its_noise_here():
+    drawn = {mechanism.name: mechanism.exact for mechanism in MECHANISMS.values() if mechanism.exact}
+    assert drawn == {"laplace": exact.discrete_laplace, "gauss": exact.rounded_normal}
+
+
+@node
+def offer_two_arms(open, p, t, plan, out):
+    offer(out, 2, 0.5)
+    offer(out, 1, inf)
+
+
+def deployed():
+    agent = Agent(Algorithm("two", release=offer_two_arms), P, System())
+    agent.secret.count[:], agent.secret.total[:] = 9, 9
+    return agent
 
 
 def test_the_deployed_door_books_before_it_draws(monkeypatch):
     def broken(bound):
         raise OSError("no entropy")
 
-    out, ledger = one(out_record(P)), one(ledger_record(P.arms, 1))
-    offer(out, 2, 9, 1.0, 0.5, 0, 1, 1)
+    agent = deployed()
     monkeypatch.setattr(exact, "randbelow", broken)
     with pytest.raises(OSError, match="no entropy"):
-        exact.pass_laplace(out, ledger)
-    assert ledger.loss[2, 0] == 0.5
-    assert out.value[0] == 9
+        agent.release()
+    assert agent.ledger.loss[:, 0].tolist() == [0.0, inf, 0.5, 0.0]
 
 
-@pytest.mark.parametrize(("door", "draw"), [(exact.pass_laplace, "discrete_laplace"), (exact.pass_gauss, "rounded_normal")])
-def test_every_number_gets_noise_of_its_own(door, draw, monkeypatch):
-    scripted = iter([11, -22, 33])
-    monkeypatch.setattr(exact, draw, lambda scale: next(scripted))
-    out, _ = pass_door((0, 100, 1.0, 1.0), (1, 100, 1.0, 1.0), (0, 100, 1.0, 1.0), door=door)
-    assert out.value[:3].tolist() == [111, 78, 133]
+def test_a_deployed_release_without_noise_is_booked(seeded):
+    agent = deployed()
+    agent.release()
+    assert agent.out.value[1] == 9 != agent.out.value[0]
+    assert agent.ledger.loss[:, 0].tolist() == [0.0, inf, 0.5, 0.0]

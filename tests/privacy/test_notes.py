@@ -10,11 +10,11 @@ import coterie.privacy
 
 FOLDER = Path(coterie.privacy.__path__[0])
 ROOT = Path(__file__).parents[2]
-NOTES = sorted(FOLDER.glob("*.md"))
+NOTES = sorted(FOLDER.rglob("*.md"), key=lambda note: note.name)
 BACK = {  # the modules that point to a note
-    "laplace.md": ["privacy/door.py", "privacy/exact.py", "privacy/events.py"],
-    "gauss.md": ["privacy/door.py", "privacy/exact.py", "privacy/events.py", "privacy/gauss.py"],
-    "streams.md": ["privacy/door.py", "privacy/streams.py", "privacy/events.py"],
+    "laplace.md": ["privacy/mechanisms/laplace.py", "privacy/mechanisms/shares.py", "privacy/exact.py", "privacy/budget.py"],
+    "gauss.md": ["privacy/mechanisms/normal.py", "privacy/exact.py", "privacy/gauss.py"],
+    "streams.md": ["privacy/mechanisms/streams.py"],
     "blocks.md": ["algorithms/gossip.py"],
     "tree.md": ["algorithms/gossip.py"],
 }
@@ -42,7 +42,7 @@ def test_what_a_note_names_exists(note):
     assert [name for name in names if pydoc.locate(name) is None] == []
     assert all((ROOT / path).is_file() for path in re.findall(r"`(tests/[\w/]+\.py)`", text))
     files = re.findall(r"\b(\w+\.md)\b", text) + re.findall(r"`(\w+\.py)`", text)
-    assert files and all((FOLDER / name).is_file() for name in files)
+    assert files and all(list(FOLDER.rglob(name)) for name in files)
 
 
 @pytest.mark.parametrize("note", BACK)

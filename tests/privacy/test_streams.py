@@ -13,13 +13,15 @@ from scipy.linalg import toeplitz
 from scipy.special import comb
 from scipy.stats import dlaplace, norm
 
-from coterie.contract import offer, out_record
+from coterie.contract import Algorithm, offer_all, out_record
 from coterie.kernel import NOISE, UNIT, discrete_laplace, fold, normal, one, rows, stream
 from coterie.privacy.accountant import accounted
-from coterie.privacy.door import BOOKS, NOISES
+from coterie.privacy.door import clear, look_up
 from coterie.privacy.gauss import delta_of, mu_of
 from coterie.privacy.ledger import ledger_record
-from coterie.privacy.streams import add_digits, add_root, digits_height, digits_used, root_norm
+from coterie.privacy.mechanisms import MECHANISMS
+from coterie.privacy.mechanisms.streams import add_digits, add_root, digits_height, digits_used, root_norm
+from coterie.privacy.secret import make_secrets, take_in
 
 ARM, LASTING = 2, stream(fold(31, 0), 0, NOISE, -1)
 SIZES = [1, 2, 13, 40]
@@ -27,18 +29,31 @@ SIZES = [1, 2, 13, 40]
 
 class Params(NamedTuple):
     arms: int = 4
-    norm: float = 1.0
 
 
 NORM = {"digits": digits_height, "root": root_norm}
+OUT, LEDGER = out_record(Algorithm("any"), Params()), ledger_record(4, 1)
+
+
+def secret_of(mechanism, rewards, reach=1.0):
+    return make_secrets(1, Params().arms, 1, reach, rewards, MECHANISMS[mechanism].norm(rewards)).view(np.recarray)[0]
+
+
+def passed(mechanism, rewards, m, reach=1.0, price=1.0, arm=ARM, value=0, lasting=LASTING):
+    """(outbox, ledger) of the sum of the first m of at most `rewards` rewards."""
+    out, ledger, secret = one(OUT), one(LEDGER), secret_of(mechanism, rewards, reach)
+    take_in(secret, arm, m, value)
+    offer_all(out, arm, price)
+    look_up(out, secret, ledger, Params().arms, False)
+    assert secret.refused == 0
+    MECHANISMS[mechanism].book(out, ledger)
+    MECHANISMS[mechanism].add(out, secret, 0, lasting)
+    return out, ledger
 
 
 def noise(mechanism, rewards, m, sensitivity=1.0, price=1.0, arm=ARM, value=0, lasting=LASTING):
-    """What the door adds to the sum of the first m of at most `rewards` rewards."""
-    out = one(out_record(Params()))
-    offer(out, arm, value, sensitivity, price, 0, m, rewards)
-    NOISES[mechanism](out, Params(norm=float(NORM[mechanism](rewards))), 0, lasting)
-    return int(out.value[0]) - value
+    """What the door adds."""
+    return int(passed(mechanism, rewards, m, sensitivity, price, arm, value, lasting)[0].value[0]) - value
 
 
 # --- the matrices -----------------------------------------------------------------------------------------
@@ -150,23 +165,23 @@ def test_noise_is_a_function_of_agent_arm_and_place_and_of_no_earlier_question(m
 
 
 @njit(error_model="numpy")
-def many(add, out, p, key, count):
+def many(add, out, secrets, key, count):
     drawn = np.empty(count, np.int64)
     for n in range(count):
         out[0].value[0] = 0
-        add(out[0], p, 0, stream(key, n, NOISE, -1))
+        add(out[0], secrets[0], 0, stream(key, n, NOISE, -1))
         drawn[n] = out[0].value[0]
     return drawn
 
 
 @njit(error_model="numpy")
-def compiled_digits(out, p, die, lasting):
-    add_digits(out, p, die, lasting)
+def compiled_digits(out, secret, die, lasting):
+    add_digits(out, secret, die, lasting)
 
 
 @njit(error_model="numpy")
-def compiled_root(out, p, die, lasting):
-    add_root(out, p, die, lasting)
+def compiled_root(out, secret, die, lasting):
+    add_root(out, secret, die, lasting)
 
 
 @pytest.mark.parametrize(
@@ -178,19 +193,24 @@ def compiled_root(out, p, die, lasting):
 )
 def test_the_first_number_of_a_stream_has_the_law_its_price_buys(mechanism, law, chance_of_fit):
     """False-alarm rate 1e-6."""
-    out = rows(1, out_record(Params()), True)
-    filled = one(out_record(Params()))
-    offer(filled, ARM, 0, 2.0, 0.5, 0, 1, 13)
-    out[0] = filled
-    p = Params(norm=float(NORM[mechanism](13)))
-    drawn = many(compiled_digits if mechanism == "digits" else compiled_root, out, p, fold(32, 0), 20_000)
-    assert chance_of_fit(drawn, law(UNIT * 2.0 * p.norm / 0.5)) > 1e-6
+    out, secrets = rows(1, OUT, True), rows(1, secret_of(mechanism, 13).dtype, True)
+    out[0], secrets[0] = passed(mechanism, 13, 1, 2.0, 0.5)[0], secret_of(mechanism, 13, 2.0)
+    drawn = many(compiled_digits if mechanism == "digits" else compiled_root, out, secrets, fold(32, 0), 20_000)
+    assert chance_of_fit(drawn, law(UNIT * 2.0 * NORM[mechanism](13) / 0.5)) > 1e-6
 
 
 @pytest.mark.parametrize("mechanism", FACTORS)
 def test_an_infinite_price_adds_nothing_and_is_booked(mechanism):
     assert [noise(mechanism, 13, m, price=inf) for m in range(1, 14)] == [0] * 13
     assert book(mechanism, [inf]).loss[ARM, 0] == inf
+
+
+@pytest.mark.parametrize("mechanism", FACTORS)
+def test_a_stream_without_a_reward_shows_no_noise_that_a_later_sum_is_hidden_by(mechanism):
+    """The sum of no rewards is 0 to everybody. Were the noise of the first sum added, it would undo that of the first sum."""
+    out, ledger = passed(mechanism, 13, 0)
+    assert (out.entries, out.value[0], ledger.entries.sum()) == (1, 0, 0)
+    assert noise(mechanism, 13, 1) != 0
 
 
 # --- the price --------------------------------------------------------------------------------------------
@@ -224,11 +244,14 @@ def test_the_shift_of_a_full_range_costs_the_declared_price(sensitivity, price):
 
 
 def book(mechanism, prices):
-    out, ledger = one(out_record(Params())), one(ledger_record(4, 1))
-    for m, price in enumerate(prices, 1):
-        out.entries = 0
-        offer(out, ARM, 0, 1.0, price, 0, m, 100)
-        BOOKS[mechanism](out, ledger)
+    out, ledger, secret = one(OUT), one(LEDGER), secret_of(mechanism, 100)
+    for price in prices:
+        clear(out)
+        take_in(secret, ARM, 1, 0)
+        offer_all(out, ARM, price)
+        look_up(out, secret, ledger, Params().arms, False)
+        MECHANISMS[mechanism].book(out, ledger)
+    assert secret.refused == 0
     return ledger
 
 
@@ -246,7 +269,7 @@ def test_the_accountant_reads_a_root_at_its_delta_and_digits_as_they_are():
     for epsilon, delta in [(0.1, 1e-9), (1.0, 1e-6), (5.0, 1e-3)]:
         mu = mu_of(epsilon, delta)
         ledgers = np.array([book("root", [mu] * 3)])
-        found = accounted(ledgers, "root", delta)[0]
+        found = accounted(ledgers, MECHANISMS["root"], delta)[0]
         assert epsilon - 1e-9 < found <= epsilon * (1 + 1e-12)
         assert delta_of(sqrt(ledgers["squares"].max()), found) <= delta
-    assert accounted(np.array([book("digits", [0.7] * 3)]), "digits", 0.0)[0] == 0.7
+    assert accounted(np.array([book("digits", [0.7] * 3)]), MECHANISMS["digits"], 0.0)[0] == 0.7

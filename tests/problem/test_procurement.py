@@ -9,6 +9,7 @@ from scipy.stats import binom
 from coterie.contract import order, plan_record
 from coterie.kernel import REWARD, UNIT, one, stream
 from coterie.problem import oracles
+from coterie.problem.harvest import harvest_record
 from coterie.problem.procurement import TABLE, draw, good_units, lay_out, regret, regret_until, violates, world
 from coterie.problem.suppliers import draw as draw_suppliers
 
@@ -25,6 +26,10 @@ def plan_of(units):
         if ordered > 0:
             order(plan, k, int(ordered))
     return plan
+
+
+def harvest_of(producers):
+    return one(harvest_record(SimpleNamespace(arms=producers)))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -52,7 +57,7 @@ def test_the_best_order_has_no_regret_and_the_empty_order_that_of_its_revenue():
         best = oracles.best_order(found.quality, found.cost[agent], found.capacity[agent], 0.5, 1.5)
         assert regret(worlds[agent], plan_of(best)) == pytest.approx(0.0, abs=1e-9)
         empty = plan_of(np.zeros(6))
-        assert regret(worlds[agent], empty) == regret_until(worlds[agent], empty, 1) == worlds[agent].optimum
+        assert regret(worlds[agent], empty) == regret_until(worlds[agent], empty, harvest_of(6), 1) == worlds[agent].optimum
         assert not violates(worlds[agent], empty)
 
 
@@ -84,10 +89,10 @@ def test_good_units_are_binomial(chance_of_fit, capacity, ordered):
     """False alarm below 1e-6 in each case."""
     quality = np.array([0.37, 0.8])
     own = world(quality, np.zeros((1, 2)), np.full((1, 2), capacity), 0.1, 1.0).view(np.recarray)[0]
-    plan, totals = plan_of([ordered, 0]), []
+    plan, harvest, totals = plan_of([ordered, 0]), harvest_of(2), []
     for t in range(4000):
-        draw(own, plan, stream(3, 0, REWARD, t))
-        totals.append(plan.total[0] // UNIT)
+        draw(own, None, plan, harvest, stream(3, 0, REWARD, t))
+        totals.append(harvest.total[0] // UNIT)
     if ordered == 1:
         assert abs(np.mean(totals) - 0.37) < 5 * np.sqrt(0.37 * 0.63 / 4000)
     else:
@@ -96,10 +101,10 @@ def test_good_units_are_binomial(chance_of_fit, capacity, ordered):
 
 def test_producers_and_rounds_are_drawn_independently():
     own = world(np.array([0.5, 0.5]), np.zeros((1, 2)), np.full((1, 2), 50), 0.1, 1.0).view(np.recarray)[0]
-    plan, totals = plan_of([50, 50]), []
+    plan, harvest, totals = plan_of([50, 50]), harvest_of(2), []
     for t in range(4000):
-        draw(own, plan, stream(3, 0, REWARD, t))
-        totals.append(plan.total[:2] / UNIT)
+        draw(own, None, plan, harvest, stream(3, 0, REWARD, t))
+        totals.append(harvest.total[:2] / UNIT)
     first, second = np.array(totals).T
     assert abs(np.corrcoef(first, second)[0, 1]) < 5 / np.sqrt(4000)
     assert abs(np.corrcoef(first[1:], first[:-1])[0, 1]) < 5 / np.sqrt(4000)
@@ -107,7 +112,7 @@ def test_producers_and_rounds_are_drawn_independently():
 
 def test_an_order_takes_one_round():
     found, worlds = a_world()
-    plan = plan_of(found.capacity[0])
-    before = plan.tobytes()
-    lay_out(worlds[0], plan)
-    assert plan.tobytes() == before
+    plan, harvest = plan_of(found.capacity[0]), harvest_of(6)
+    before = plan.tobytes(), harvest.tobytes()
+    lay_out(worlds[0], plan, harvest)
+    assert (plan.tobytes(), harvest.tobytes()) == before

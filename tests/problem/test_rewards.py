@@ -15,7 +15,9 @@ from scipy.stats import binom, binomtest, norm
 
 from coterie.contract import order, plan_record
 from coterie.kernel import UNIT, fold, one, rows, side
+from coterie.privacy.secret import make_secrets
 from coterie.problem import bernoulli, gaussian
+from coterie.problem.harvest import harvest_record
 
 DRAWS = 20_000
 MEANS = np.array([[0.7, 0.2, 0.5]])
@@ -30,7 +32,6 @@ def planned(*orders):
     plan = one(plan_record(Params()))
     for arm, pulls in orders:
         order(plan, arm, pulls)
-    plan.rounds = sum(pulls for _, pulls in orders)
     return plan
 
 
@@ -38,19 +39,20 @@ def totals(problem, world, *orders, draws=DRAWS):
     """[draw, entry]: sums of rewards on the grid."""
     plans = rows(1, plan_record(Params()), compiled=True)
     plans[0] = planned(*orders)
-    return many(COMPILED[problem], world, plans, fold(41, 0), draws)
+    harvests, secrets = rows(1, harvest_record(Params()), compiled=True), make_secrets(1, Params().arms, 1, 1.0)
+    return many(COMPILED[problem], world, secrets, plans, harvests, fold(41, 0), draws)
 
 
 COMPILED = {problem: njit(error_model="numpy")(problem.draw) for problem in (bernoulli, gaussian)}
 
 
 @njit(error_model="numpy")
-def many(draw, worlds, plans, key, draws):
+def many(draw, worlds, secrets, plans, harvests, key, draws):
     seen = np.empty((draws, plans[0].entries), np.int64)
     for n in range(draws):
-        draw(worlds[0], plans[0], side(key, n))
+        draw(worlds[0], secrets[0], plans[0], harvests[0], side(key, n))
         for e in range(plans[0].entries):
-            seen[n, e] = plans[0].total[e]
+            seen[n, e] = harvests[0].total[e]
     return seen
 
 
@@ -154,10 +156,10 @@ ORDERS = st.lists(st.integers(0, 2), min_size=1, max_size=4).flatmap(
 
 @given(ORDERS, st.data())
 def test_regret_inside_a_plan_is_that_of_going_round_its_arms(orders, data):
-    plan, world = planned(*orders), bernoulli.world(MEANS).view(np.recarray)[0]
+    plan, harvest, world = planned(*orders), one(harvest_record(Params())), bernoulli.world(MEANS).view(np.recarray)[0]
     gaps = MEANS[0].max() - MEANS[0]
     played = [arm for _ in range(orders[0][1]) for arm, _ in orders]
     slots = data.draw(st.integers(0, len(played)))
-    bernoulli.lay_out(world, plan)
-    assert bernoulli.regret_until(world, plan, slots) == pytest.approx(gaps[played[:slots]].sum(), abs=1e-12)
+    bernoulli.lay_out(world, plan, harvest)
+    assert bernoulli.regret_until(world, plan, harvest, slots) == pytest.approx(gaps[played[:slots]].sum(), abs=1e-12)
     assert bernoulli.regret(world, plan) == pytest.approx(gaps[played].sum(), abs=1e-12)

@@ -18,7 +18,7 @@ from coterie.contract import Algorithm, Method
 from coterie.engines.agent import Agent
 from coterie.engines.rehearsal import rounds_of
 from coterie.engines.simulate import Links, simulate_mesh
-from coterie.kernel import CHOICE, stream
+from coterie.kernel import CHOICE, UNIT, stream
 from coterie.privacy.accountant import WITHOUT_NOISE, Loss, booked_loss, dearest, price_of
 from coterie.privacy.events import Event, events_of
 from coterie.privacy.mechanisms import Mechanism
@@ -152,8 +152,9 @@ def _node(role: Algorithm, p: Any, known: dict[str, Any]) -> Recorded:
 
 
 def _pull(agent: Agent, t: int) -> None:
+    """All rewards are 1: who looks at them has no reason to stop."""
     for e in range(agent.plan.entries):
-        take_in(agent.secret, agent.plan.arm[e], agent.plan.pulls[e], 0)
+        take_in(agent.secret, agent.plan.arm[e], agent.plan.pulls[e], UNIT * agent.plan.pulls[e])
     agent.release()
 
 

@@ -12,6 +12,7 @@ from numpy import int64
 
 from coterie.contract import Algorithm, out_record, plan_record
 from coterie.engines.faults import tale_record
+from coterie.errors import AlgorithmError
 from coterie.kernel import fold, node, record, rows
 from coterie.privacy.ledger import ledger_record
 from coterie.privacy.secret import make_secrets
@@ -116,6 +117,8 @@ def make_common(role: Algorithm, p: Any, replications: int, marks: int, compiled
 def role_secrets(role: Algorithm, p: Any, shape: Any, reach: Any, holders: int = 1) -> np.ndarray:
     """How far one reward moves a sum is a fact of the problem, and of nobody's file."""
     stream = role.stream(p)
+    if (role.mechanism.covers == "stream") != (stream > 0):
+        raise AlgorithmError(f"stream of {role.name} must be > 0 with a mechanism of streams and else 0, got {stream}")
     return make_secrets(shape, p.arms, role.marks(p), reach, stream, role.mechanism.norm(stream), holders)
 
 

@@ -36,8 +36,8 @@ def why_refused(refused: int) -> str:
 def look_up(out, secret, ledger, arms, paired):
     """Put into each entry what was asked for, what it covers and how far one reward moves it; then move the marks."""
     if out.each != 0.0:
-        look_up_each(out, secret, arms)
-    elif out.entries == 1 and not paired and (len(out.move_arm) == 0 or out.moves == 0):  # the common case among peers, and no loop
+        look_up_each(out, secret, arms, paired)
+    elif out.entries == 1 and not paired and (len(out.move_arm) == 0 or out.moves == 0):  # the common case among peers
         fault = fill_in(out, secret, ledger, arms, 0)
         if fault == 0 and out.keep[0] >= 0:
             keep_point(secret, out.arm[0], out.keep[0])
@@ -70,7 +70,7 @@ def fill_in(out, secret, ledger, arms, e):
     if not (inside & (0 <= out.chain[e] < ledger.loss.shape[1])):
         return RANGE
     reach = reach_of(secret, k)
-    if not (price > 0.0 and price >= FINEST * reach):
+    if not (price > 0.0 and price >= FINEST * reach * secret.norm):
         return PRICE
     last, total = secret.count[k], secret.total[k]
     before, known = 0, 0
@@ -94,11 +94,10 @@ def fill_in(out, secret, ledger, arms, e):
 
 
 @node
-def look_up_each(out, secret, arms):
+def look_up_each(out, secret, arms, paired):
     """All entries at one price, each since mark 0, which moves to the present. Loops without branches."""
-    price, fault = out.each, 0
-    if (out.entries > len(out.arm)) | (out.moves > 0) | (secret.most > 0) | (secret.mark_total.shape[1] == 0):
-        fault = RANGE
+    price, fault = out.each, ROOM if (2 if paired else 1) * out.entries > len(out.arm) or out.moves > 0 else 0
+    fault |= (STREAM if secret.most > 0 else 0) | (RANGE if secret.mark_total.shape[1] == 0 else 0)
     for e in range(out.entries if fault == 0 else 0):
         fault |= RANGE if (out.arm[e] < 0) | (out.arm[e] >= arms) else 0
     if not (price > 0.0 and price >= FINEST * secret.reach):
@@ -109,6 +108,8 @@ def look_up_each(out, secret, arms):
         out.first[e], out.last[e] = secret.mark_count[k, 0] + 1, secret.count[k]
         out.value[e] = secret.total[k] - secret.mark_total[k, 0]
         keep_point(secret, k, 0)
+    if paired and fault == 0:
+        spread_pairs(out)
     if fault != 0:
         refuse(out, secret, fault)
 

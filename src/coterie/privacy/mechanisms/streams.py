@@ -10,7 +10,8 @@ makes up for it in all later ones. Proof: streams.md.
             L: the digits -1, 0, 1 of a prefix. Nodes that overshoot contribute noise only. Laplace, price epsilon.
     root    R = L, the Toeplitz square root with coefficients r_0 = 1, r_j = r_{j-1} (2 j - 1) / (2 j). Normal, price mu.
 
-Numbers z are functions of (arm, place), so nothing needs to be stored in a simulation.
+Numbers z are functions of (arm, place), so nothing needs to be stored in a simulation. Where a stream has no reward yet its sum
+is 0 to everybody, and it leaves without noise: z alone would undo that of the first sum.
 """
 
 from math import inf, sqrt
@@ -42,7 +43,7 @@ def digits_used(m):
 @node
 def add_digits(out, secret, die, lasting):
     for e in range(out.entries):
-        if out.price[e] < inf:
+        if out.price[e] < inf and out.first[e] <= out.last[e]:
             scale = UNIT * out.sensitivity[e] * secret.norm / out.price[e]
             out.value[e] += digits_noise(fold(lasting, out.arm[e]), out.first[e], scale)
 
@@ -74,7 +75,7 @@ def root_norm(rewards):
 @node
 def add_root(out, secret, die, lasting):
     for e in range(out.entries):
-        if out.price[e] < inf:
+        if out.price[e] < inf and out.first[e] <= out.last[e]:
             sigma = UNIT * out.sensitivity[e] * secret.norm / out.price[e]
             out.value[e] += rounded(sigma * root_noise(fold(lasting, out.arm[e]), out.first[e]))
 
