@@ -17,7 +17,8 @@ from numpy import int64
 from coterie.contract import Algorithm, offer, order
 from coterie.engines import agent as module
 from coterie.engines.agent import Agent
-from coterie.engines.chance import System
+from coterie.engines.chance import Keyed, System
+from coterie.engines.memory import keys_of, seeds_of
 from coterie.engines.protocol import TABLES, Event, Protocol, Turn
 from coterie.errors import AlgorithmError, CoterieError, ProtocolError, UsageError
 from coterie.kernel import UNIT, capacity, node, record
@@ -205,7 +206,7 @@ def test_a_refusal_names_the_event_the_state_and_what_is_allowed(now):
         (made, "speak", (1,)), (made, "finish", ()), (made, "release", ()), (made, "meet", (1, b"")),
         (playing, "begin", (2,)), (playing, "speak", (1,)), (playing, "hear", (2, "other", words(0, 0, 0))),
         (playing, "release", ()), (playing, "announce", (2,)), (playing, "know", ("third",)),
-        (done, "finish", ()), (done, "release", ()), (done, "begin", (1,)), (done, "begin", (0,)), (done, "begin", (1.5,)),
+        (done, "finish", ()), (done, "release", ()), (done, "begin", (1,)), (done, "begin", (0,)), (done, "begin", ("a\nb",)), (done, "begin", (1.5,)),
         (done, "begin", (2**70,)), (done, "speak", (2,)), (done, "announce", (2,)), (done, "meet", (1, words(0))),
         (done, "hear", (0, "other", words(0, 0, 0))), (done, "know", ("other",)),
         (hearing, "begin", (2,)), (hearing, "announce", (1,)), (hearing, "speak", (1,)),
@@ -247,6 +248,14 @@ def test_a_meeting_takes_two_cards_of_the_same_turn_and_is_held_once():
     refused(agent, "meet", 3, words(5))
     agent.inherit(3, words(4))
     assert agent.open.heard == 4
+
+
+def test_what_is_known_of_a_sender_is_a_number():
+    agent = made()
+    before = state(agent)
+    with pytest.raises(ProtocolError, match="voices of a sender must be a number, got str"):
+        agent.know("third", voices="many")
+    assert state(agent) == before
 
 
 def test_an_agent_that_rests_hears_what_came_and_does_not_speak():
@@ -310,6 +319,19 @@ def test_a_range_and_a_reach_that_do_not_fit_are_refused(facts):
     assert "\n" not in str(refusal.value)
 
 
+def test_only_a_rehearsal_has_rewards_without_bounds_and_then_their_reach_is_stated():
+    keyed = Keyed(keys_of(seeds_of(1), 0), 0)
+    with pytest.raises(UsageError, match="reach must be a number where the range of rewards is infinite"):
+        Agent(SMALL, Params(), keyed, rehearsal=True, low=-inf, high=inf)
+    agent = Agent(SMALL, Params(), keyed, rehearsal=True, low=-inf, high=inf, reach=2.0)
+    agent.begin(1)
+    ticket, _ = agent.ask()
+    for reward in (inf, -inf, nan, 1e300):
+        refused(agent, "tell", ticket, reward)
+    agent.tell(ticket, -1000 - 3 / UNIT)
+    assert agent.desk.told == {ticket: -1000 * UNIT - 3} and agent.secret.reach == 2.0
+
+
 def test_a_reach_may_exceed_the_range_of_a_decision_and_differ_between_arms():
     """One order is many units: each brings 0 or 1, all of them up to the reach. An arm of reach 0 is never played."""
     agent = made(reach=[9.0, 0.0, 1.0])
@@ -334,7 +356,7 @@ def test_a_reward_told_again_has_no_effect_and_another_one_is_refused():
     assert agent.secret.total.tolist() == [0, 45875, 0, 0]
 
 
-@pytest.mark.parametrize("ticket", [0, 2, -1, 99, "1", [1], 1.0])
+@pytest.mark.parametrize("ticket", [0, 2, -1, 99, "1\n1", [1], 1.0])
 def test_a_reward_of_no_decision_is_refused(ticket):
     agent = playing()
     agent.ask()
@@ -491,6 +513,27 @@ def test_a_hook_that_breaks_the_contract_ends_an_agent(hook, broken):
         asked(agent)
         agent.finish()
     every_event_is_refused(agent)
+
+
+def test_an_error_that_a_hook_words_itself_stays_as_it_is_and_ends_an_agent():
+    def hear_nothing(open, peer, p, t, message):
+        raise AlgorithmError("small: these are my words")
+
+    agent = made(SMALL._replace(hear=hear_nothing))
+    with pytest.raises(AlgorithmError, match=r"^small: these are my words$"):
+        agent.hear(1, "other", words(0, 0, 0))
+    every_event_is_refused(agent)
+
+
+def test_the_words_of_a_hook_that_reads_the_secret_are_not_passed_on():
+    def look(secret, inner, open, p, t, die, plan):
+        raise ValueError("0.7")
+
+    for caveat in ("this is a test", ""):
+        agent = made(SMALL._replace(peek=look, caveat=caveat))
+        with pytest.raises(AlgorithmError, match=r"^small: look of turn 1 broke off with ValueError$") as refusal:
+            agent.begin(1)
+        assert (refusal.value.__cause__ is None) == bool(caveat)
 
 
 def every_event_is_refused(agent):

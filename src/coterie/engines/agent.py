@@ -92,15 +92,22 @@ class Agent(Guarded):
         """The arm of each decision of the plan, by ticket."""
         return self.desk.waiting
 
+    @property
+    def ticket(self) -> int:
+        """Of the last decision. They are numbered from 1 on."""
+        return self.desk.ticket
+
     @step
     def know(self, sender: Any, **facts: Any) -> None:
         """Register a sender, in the order in which the hooks shall see them, with what is known of it beforehand."""
         if sender in self.senders:
             raise ProtocolError("a sender must be new, got one that is known")
         peers = np.concatenate([self.peers, np.zeros(1, self.peers.dtype)]).view(np.recarray)
-        for field, value in facts.items():
-            if field in (peers.dtype.names or ()):
-                peers[field][-1] = value
+        for field in set(facts) & set(peers.dtype.names or ()):
+            try:
+                peers[field][-1] = facts[field]
+            except (TypeError, ValueError, OverflowError):
+                raise ProtocolError(f"{field} of a sender must be a number, got {type(facts[field]).__name__}") from None
         self.senders.append(sender)
         self.peers = peers
 
@@ -159,7 +166,10 @@ class Agent(Guarded):
 
     @step
     def speak(self, t: int) -> bytes | None:
-        """The words said of the turn that is done, and nothing else of the message. An agent without budget is silent."""
+        """The words said of the turn that is done, and nothing else of the message. An agent without budget is silent.
+
+        Raw rewards for a trusted server are told once: the caller must see to it that they arrive.
+        """
         turn_number(t, self.t, self.t)
         return None if self.exhausted else self._say()
 

@@ -64,7 +64,7 @@ class Desk:
     def take(self, ticket: Any, reward: Any) -> None:
         """The same again has no effect."""
         if not isinstance(ticket, int) or ticket not in self.waiting:
-            raise ProtocolError(f"ticket must be of a decision of this plan that was asked for, got {str(ticket)[:20]}")
+            raise ProtocolError(f"ticket must be of a decision of this plan that was asked for, got {ticket!r:.20}")
         steps = self.steps(reward)
         if self.told.get(ticket, steps) != steps:
             raise ProtocolError(f"the reward of ticket {ticket} must be told once, got another one")

@@ -6,10 +6,12 @@ from typing import Any
 
 from coterie.contract import Algorithm
 from coterie.engines.protocol import Protocol
-from coterie.errors import AlgorithmError, ProtocolError
+from coterie.errors import AlgorithmError, CoterieError, ProtocolError
 
 
 class Guarded:
+    """The hooks of a node are called here. An error that a hook words itself stays as it is."""
+
     algorithm: Algorithm
     protocol: Protocol
     open: Any
@@ -19,6 +21,8 @@ class Guarded:
     def _call(self, hook: Callable, *arguments: Any) -> Any:
         try:
             return hook(*arguments)
+        except CoterieError:
+            raise
         except Exception as fault:
             name, kind = self.algorithm.name, type(fault).__name__
             line = f"{name}: {hook.__name__.strip('_')} of turn {self.t} broke off with {kind}"
@@ -39,6 +43,9 @@ class Guarded:
         before = [each.copy() for each in records]
         try:
             hook(*arguments)
+        except CoterieError:
+            self.protocol.fail()
+            raise
         except Exception as fault:
             for each, kept in zip(records, before, strict=True):
                 for field in each.dtype.names or ():

@@ -74,6 +74,7 @@ MEETINGS: dict[Meeting, dict[Event, Meeting]] = {
     M.SHOWN: {E.GREET: M.SHOWN, E.MEET: M.APART, E.LEAVE: M.APART, E.INHERIT: M.APART},
 }
 TABLES: tuple[dict[Any, dict[Event, Any]], ...] = (TURNS, MEETINGS)
+CONCERNS = tuple({event for row in table.values() for event in row} for table in TABLES)  # what each table is about
 
 
 class Protocol:
@@ -83,8 +84,8 @@ class Protocol:
         self.turn, self.meeting = Turn.FRESH, Meeting.APART
 
     def check(self, event: Event) -> None:
-        for table, now in zip(TABLES, (self.turn, self.meeting), strict=True):
-            if event not in table[now] and (table is TURNS or event is Event.MEET):
+        for table, events, now in zip(TABLES, CONCERNS, (self.turn, self.meeting), strict=True):
+            if event in events and event not in table[now]:
                 allowed = ", ".join(table[now]) or "nothing"
                 raise ProtocolError(f"{event} is not allowed in state {now.name}; allowed: {allowed}")
 
@@ -118,5 +119,5 @@ def turn_number(t: Any, least: int, most: int = TURNS_AT_MOST) -> int:
         number = least - 1
     if not least <= number <= most:
         allowed = f"{least}" if least == most else f"{least} or later"
-        raise ProtocolError(f"t must be the number of a turn, {allowed}, got {str(t)[:20]}")
+        raise ProtocolError(f"t must be the number of a turn, {allowed}, got {t!r:.20}")
     return number
