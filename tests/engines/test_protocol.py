@@ -206,9 +206,9 @@ def test_a_refusal_names_the_event_the_state_and_what_is_allowed(now):
         (made, "speak", (1,)), (made, "finish", ()), (made, "release", ()), (made, "meet", (1, b"")),
         (playing, "begin", (2,)), (playing, "speak", (1,)), (playing, "hear", (2, "other", words(0, 0, 0))),
         (playing, "release", ()), (playing, "announce", (2,)), (playing, "know", ("third",)),
-        (done, "finish", ()), (done, "release", ()), (done, "begin", (1,)), (done, "begin", (0,)), (done, "begin", ("a\nb",)), (done, "begin", (1.5,)),
-        (done, "begin", (2**70,)), (done, "speak", (2,)), (done, "announce", (2,)), (done, "meet", (1, words(0))),
-        (done, "hear", (0, "other", words(0, 0, 0))), (done, "know", ("other",)),
+        (done, "finish", ()), (done, "release", ()), (done, "begin", (1,)), (done, "begin", (0,)), (done, "begin", ("a\nb",)),
+        (done, "begin", (1.5,)), (done, "begin", (2**70,)), (done, "speak", (2,)), (done, "announce", (2,)),
+        (done, "meet", (1, words(0))), (done, "hear", (0, "other", words(0, 0, 0))), (done, "know", ("other",)),
         (hearing, "begin", (2,)), (hearing, "announce", (1,)), (hearing, "speak", (1,)),
     ],
 )  # fmt: skip
