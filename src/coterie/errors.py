@@ -16,6 +16,10 @@ class UsageError(CoterieError):
     exit_code = 2
 
 
+class ProtocolError(UsageError):
+    """An event that an agent does not allow: not now, or not with these values. The agent is as it was."""
+
+
 class AlgorithmError(UsageError):
     """An algorithm's file breaks the contract: the line names the file, the hook and, where it is known, the line."""
 

@@ -1,16 +1,30 @@
 """The deployed node: the very same hooks, one event at a time. No I/O here: the caller moves bytes and keeps time.
 
-    greet -> hear ... -> begin -> ask / tell ... -> finish -> meet -> speak
+What may happen when (`protocol.TABLES`); all else is refused, and a refusal changes nothing:
 
-A decision counts as a pull when it is made: a reward that never comes is told as 0 by the caller, so that counts stay
-functions of visible actions. While rewards or messages are under way `ask` answers the algorithm's `idle` arm, with no ticket:
-such a decision is not learned from.
+    FRESH    know, hear, ask, tell, greet, meet, leave, inherit -> FRESH; begin -> PLAYING; rest -> QUIET; announce -> HEARING
+    PLAYING  ask, tell -> PLAYING; finish -> DONE
+    DONE     know, ask, tell, greet, meet -> DONE; speak, hear, leave, inherit, rest -> QUIET; begin -> PLAYING
+    QUIET    know, hear, ask, tell, greet, meet, leave, inherit, rest -> QUIET; begin -> PLAYING
+    HEARING  know, hear, announce -> HEARING; release -> CLOSED
+    CLOSED   know -> CLOSED; announce -> HEARING
+    FAILED   nothing
 
-Messages that add up are summed as they come, by what they change for their arm, and heard at the next `begin`: a repeated
-word changes nothing, and a lost one is made up for by the next.
+An agent begins, a server announces. Beside the turns there are meetings of two, each on a card of this turn:
+
+    APART    greet -> SHOWN; leave, inherit -> APART
+    SHOWN    greet -> SHOWN; meet, leave, inherit -> APART
+
+Turns are numbered upwards. Rewards are told in any order and wait at a desk (desk.py); `finish` books them all. Outside of a
+plan, and while its rewards or messages are under way, `ask` answers the algorithm's `idle` arm, with no ticket: such a decision
+is not learned from.
+
+Messages that add up are summed as they come, by what they change for their arm, and heard at the next `begin` or `rest`: a
+repeated word changes nothing, and a lost one is made up for by the next.
 
 A node with a budget is refused a release that would exceed it, before any noise is drawn. From then on it releases nothing and
-goes on deciding from what was released before; an agent does not speak any more, and to others it has dropped out.
+goes on deciding from what was released before; an agent does not speak any more, and to others it has dropped out. An algorithm
+that breaks the contract ends in FAILED, and there is no way back.
 """
 
 from typing import Any
@@ -18,28 +32,52 @@ from typing import Any
 import numpy as np
 
 from coterie.contract import Algorithm, out_record, plan_record
-from coterie.engines.chance import Chance
+from coterie.engines.chance import Chance, check_exact
+from coterie.engines.desk import Desk
+from coterie.engines.guard import Guarded
+from coterie.engines.mail import News, Sums, pack_news, read, unpack_news
 from coterie.engines.memory import role_ledger, role_secrets
-from coterie.engines.turn import possible
-from coterie.errors import AlgorithmError, BudgetError, UsageError
+from coterie.engines.protocol import Protocol, step, turn_number
+from coterie.engines.turn import within_reach
+from coterie.errors import AlgorithmError, BudgetError, ProtocolError, UsageError
 from coterie.kernel import one
 from coterie.privacy.budget import Budget
-from coterie.privacy.door import PLAN, clear, look_up, why_refused
+from coterie.privacy.door import PLAN, clear, look_up, why_refused, wipe
 from coterie.privacy.events import events_of
-from coterie.privacy.secret import hand_in, take_in
+from coterie.privacy.offers import offers_of
+from coterie.privacy.secret import reach_of, take_in
 
 
-class Agent:
-    """One role of an algorithm: an agent, or a server."""
+def possible(plan: Any) -> bool:
+    """Whether a plan makes sense that was not made by orders alone."""
+    arms, pulls = plan.arm[: plan.entries], plan.pulls[: plan.entries]
+    return 0 <= plan.entries <= len(plan.arm) and bool(((0 <= arms) & (arms < plan.arms) & (pulls >= 0)).all())
+
+
+class Agent(Guarded):
+    """One role of an algorithm: an agent, or a server.
+
+    low, high  every reward lies between them; infinite only in a rehearsal, and then `reach` is to be said
+    clip       rewards outside count as the ends
+    missing    what a reward counts as that has not come when a plan is finished; None: it must come
+    reach      how far one reward can move a sum, for all arms or for each; more than high - low where one is of many decisions
+    """
 
     def __init__(
         self, algorithm: Algorithm, p: Any, chance: Chance, *, rehearsal: bool = False, budget: Budget | None = None,
-        reach: Any = 1.0, holders: int = 1,
+        low: float = 0.0, high: float = 1.0, clip: bool = False, missing: float | None = None, reach: Any = None,
+        holders: int = 1,
     ):  # fmt: skip
         if chance.rehearsed and not rehearsal:
             raise UsageError("chance of a deployed agent must be the operating system's, got a keyed one")
+        if not chance.rehearsed:
+            check_exact(algorithm.mechanism)
+        self.protocol, self.desk = Protocol(), Desk(low, high, clip, missing)
+        self.sums = Sums(p.arms, replaces=algorithm.additive == "words")
+        if not rehearsal and not self.desk.bounded:
+            raise UsageError(f"range of a deployed agent's rewards must be finite, got {low:g}..{high:g}")
         self.algorithm, self.p, self.chance, self.budget, self.exhausted = algorithm, p, chance, budget, False
-        self.secret = role_secrets(algorithm, p, 1, reach, holders).view(np.recarray)[0]
+        self.secret = role_secrets(algorithm, p, 1, self.desk.checked_reach(reach), holders).view(np.recarray)[0]
         self.inner, self.open = one(algorithm.inner(p)), one(algorithm.open(p))
         self.plan, self.out = one(plan_record(p)), one(out_record(algorithm, p))
         self.ledger = one(role_ledger(algorithm, p))
@@ -47,165 +85,203 @@ class Agent:
         self.heard_type = (algorithm.hears or algorithm.message)(p)
         self.peers: np.ndarray = np.zeros(0, algorithm.peer(p)).view(np.recarray)
         self.senders: list[Any] = []
-        self.former: dict[Any, Any] = {}
-        self.sums: dict[int, Any] = {}
-        self.left: list[int] = []
-        self.waiting: dict[int, int] = {}
-        self.t = self.turn = self.ticket = 0
+        self.t = self.shown = algorithm.first_round - 1
 
+    read = staticmethod(read)
+
+    @property
+    def left(self) -> list[int]:
+        """Decisions of the plan that were not asked for, of each of its entries."""
+        return self.desk.left
+
+    @property
+    def waiting(self) -> dict[int, int]:
+        """The arm of each decision of the plan, by ticket."""
+        return self.desk.waiting
+
+    @property
+    def ticket(self) -> int:
+        """Of the last decision. They are numbered from 1 on."""
+        return self.desk.ticket
+
+    @step
     def know(self, sender: Any, **facts: Any) -> None:
         """Register a sender, in the order in which the hooks shall see them, with what is known of it beforehand."""
+        if sender in self.senders:
+            raise ProtocolError("a sender must be new, got one that is known")
+        peers = np.concatenate([self.peers, np.zeros(1, self.peers.dtype)]).view(np.recarray)
+        for field in set(facts) & set(peers.dtype.names or ()):
+            try:
+                peers[field][-1] = facts[field]
+            except (TypeError, ValueError, OverflowError):
+                raise ProtocolError(f"{field} of a sender must be a number, got {type(facts[field]).__name__}") from None
         self.senders.append(sender)
-        self.peers = np.concatenate([self.peers, np.zeros(1, self.peers.dtype)]).view(np.recarray)
-        for field, value in facts.items():
-            if field in (self.peers.dtype.names or ()):
-                self.peers[field][-1] = value
+        self.peers = peers
 
+    # --- a turn of an agent ---------------------------------------------------------------------------
+
+    @step
     def begin(self, t: int) -> None:
         """Make the plan of this turn."""
-        self.t, plan, rule = t, self.plan, self.algorithm
-        self.hear_sums(t)
-        plan.entries = 0
-        if rule.weigh:
-            rule.weigh(self.open, self.peers, self.p, t)
-        if rule.peek:
-            rule.peek(self.secret.copy(), self.inner, self.open.copy(), self.p, t, self.chance.die(t), plan)
-        else:
-            rule.choose(self.open, self.p, t, self.chance.die(t), plan)
-        if not possible(plan, self.p.arms):
-            raise AlgorithmError(f"{rule.name}: turn {t} has {why_refused(PLAN)}")
-        self.left = [int(n) for n in plan.pulls[: plan.entries]]
-        self.turn, self.waiting = 0, {}
+        self.t, plan, rule = turn_number(t, self.t + 1), self.plan, self.algorithm
+        with self._beyond_recall():
+            self._hear_sums()
+            plan.entries, plan.arms, plan.wrong = 0, self.p.arms, 0
+            if rule.weigh:
+                self._call(rule.weigh, self.open, self.peers, self.p, t)
+            if rule.peek:
+                self._call(rule.peek, self.secret.copy(), self.inner, self.open.copy(), self.p, t, self.chance.die(t), plan)
+            else:
+                self._call(rule.choose, self.open, self.p, t, self.chance.die(t), plan)
+            if plan.wrong or not possible(plan) or not within_reach(self.secret, plan):
+                raise AlgorithmError(f"{rule.name}: turn {t} has {why_refused(PLAN)}")
+            if any(plan.pulls[e] > 0 and reach_of(self.secret, plan.arm[e]) <= 0 for e in range(plan.entries)):
+                raise AlgorithmError(f"{rule.name}: turn {t} has a plan with an arm whose rewards have no reach")
+        self.desk.lay_out(plan)
 
+    @step
     def ask(self) -> tuple[int | None, int]:
         """(ticket, arm) of the next decision, in turn over the plan's arms. Without a ticket it is not of the plan."""
-        if not any(self.left):
-            arm = int(self.algorithm.idle(self.open, self.p, self.t, self.chance.idle_die(self.t)))
-            return None, arm if arm >= 0 else int(self.plan.arm[0])
-        while self.left[self.turn] == 0:
-            self.turn = (self.turn + 1) % len(self.left)
-        self.left[self.turn] -= 1
-        arm, self.turn = int(self.plan.arm[self.turn]), (self.turn + 1) % len(self.left)
-        self.ticket += 1
-        self.waiting[self.ticket] = arm
-        return self.ticket, arm
+        if any(self.desk.left):
+            return self.desk.decide()
+        with self._beyond_recall():
+            arm = int(self._call(self.algorithm.idle, self.open, self.p, self.t, self.chance.idle_die(self.t)))
+        return None, arm if 0 <= arm < self.p.arms else int(self.plan.arm[0])
 
-    def tell(self, ticket: int | None, reward: int) -> None:
-        """A reward on the grid arrived, in any order."""
+    @step
+    def tell(self, ticket: int | None, reward: float) -> None:
+        """A reward arrived, in any order. The same again has no effect, and one without a ticket is not looked at."""
         if ticket is not None:
-            take_in(self.secret, self.waiting.pop(ticket), 1, reward)
+            self.desk.take(ticket, reward)
 
+    @step
     def finish(self) -> None:
-        """All rewards are told: pass the door."""
-        if any(self.left) or self.waiting:
-            missing = sum(self.left) + len(self.waiting)
-            raise UsageError(f"all rewards of a plan must be told before it is finished, {missing} are missing")
-        self.release()
+        """Book all rewards of the plan, and pass the door."""
+        sums = self.desk.sums()
+        with self._beyond_recall():
+            for arm, (pulls, total) in sums.items():
+                take_in(self.secret, arm, pulls, total)
+            self.desk.clear()
+            self.pass_door()
 
-    def release(self) -> None:
-        """Before anything is noised the budget is asked. Once it refuses nothing is released any more, and decisions go on."""
-        rule, out = self.algorithm, self.out
-        clear(out)
-        if not self.exhausted:
-            rule.release(self.open, self.p, self.t, self.plan, out)
-            look_up(out, self.secret, self.ledger, self.p.arms, rule.mechanism.covers == "pair")
-            if self.secret.refused:
-                raise AlgorithmError(f"{rule.name}: in turn {self.t} nothing may leave by {why_refused(self.secret.refused)}")
-            self.spend()
-        rule.mechanism.book(out, self.ledger)
-        self.chance.noise(rule.mechanism, self.secret, self.t, out)
-        rule.publish(self.open, self.p, self.t, self.plan, out)
+    @step
+    def rest(self, t: int) -> None:
+        """Sit a turn out: hear what has come, and no more."""
+        self.t = turn_number(t, self.t + 1)
+        with self._beyond_recall():
+            self._hear_sums()
 
-    def spend(self) -> None:
-        try:
-            if self.budget:
-                self.budget.spend(events_of(self.out, self.algorithm.mechanism))
-        except BudgetError:
-            self.exhausted = True
-            clear(self.out)
-
+    @step
     def speak(self, t: int) -> bytes | None:
-        """The words said, and nothing else of the message. An agent without budget is silent."""
-        return None if self.exhausted else self._say(t)
+        """The words said of the turn that is done, and nothing else of the message. An agent without budget is silent.
 
-    def _say(self, t: int) -> bytes | None:
-        self.t = t
-        words = self.algorithm.speak(self.open, self.p, t, self.message)
-        if words <= 0:
-            return None
-        return self.message.tobytes()[: 8 * words] + (self.raw_news() if self.algorithm.trusts else b"")
+        Raw rewards for a trusted server are told once: the caller must see to it that they arrive.
+        """
+        turn_number(t, self.t, self.t)
+        return None if self.exhausted else self._say()
 
-    def raw_news(self) -> bytes:
-        """For a trusted server: (arm, pulls, sum) of all rewards it has not got yet, and how many of these there are."""
-        news = role_secrets(self.algorithm, self.p, 1, 1.0).view(np.recarray)[0]
-        words = hand_in(self.secret, news, self.p.arms)
-        arms = [k for k in range(self.p.arms) if news.count[k] > 0]
-        told = [number for k in arms for number in (k, news.count[k], news.total[k])]
-        return np.array([*told, words // 3], np.int64).tobytes()
+    # --- a turn of a server ---------------------------------------------------------------------------
 
-    def take_raw_news(self, data: bytes) -> bytes:
-        """Take them in, and leave the message."""
-        news = int(np.frombuffer(data[-8:], np.int64)[0])
-        rest = len(data) - 8 - 24 * news
-        for arm, pulls, total in np.frombuffer(data[rest:-8], np.int64).reshape(-1, 3).tolist():
-            take_in(self.secret, arm, pulls, total)
-        return data[:rest]
-
+    @step
     def announce(self, t: int) -> bytes | None:
         """A server's word: it looks at all senders first. Its decisions go on without budget."""
-        if self.algorithm.weigh:
-            self.algorithm.weigh(self.open, self.peers, self.p, t)
-        return self._say(t)
+        self.t = turn_number(t, self.t + 1)
+        with self._beyond_recall():
+            if self.algorithm.weigh:
+                self._call(self.algorithm.weigh, self.open, self.peers, self.p, t)
+        return self._say()
 
+    @step
+    def release(self) -> None:
+        """All reports of this turn have come that will come: pass the door."""
+        with self._beyond_recall():
+            self.pass_door()
+
+    # --- what others say ------------------------------------------------------------------------------
+
+    @step
     def hear(self, t: int, sender: Any, data: bytes) -> None:
+        """A message arrived; a trusted server takes in the raw rewards behind it."""
+        turn_number(t, self.t)
+        if sender not in self.senders:
+            raise ProtocolError(f"sender of a message must be one of the {len(self.senders)} known, got another")
+        place, news = self.senders.index(sender), News()
         if self.algorithm.trusted:
-            data = self.take_raw_news(data)
-        message, peer = self.read(data, self.heard_type), self.peers[self.senders.index(sender)]
+            data, news = unpack_news(data, self.secret, self.p.arms, self.desk.least, self.desk.most)
+        message = read(data, self.heard_type)
         if self.algorithm.additive:
-            self.add(sender, np.frombuffer(message.tobytes(), np.int64))
+            self.sums.add(place, data, message)
         else:
-            self.listen(t, peer, message)
+            self._attempt(self._listen, t, self.peers[place], message, peer=self.peers[place])
+        for arm, pulls, total in news:
+            take_in(self.secret, arm, pulls, total)
 
-    def add(self, sender: Any, words: np.ndarray) -> None:
-        """What a message changes in the sum of all messages on its arm."""
-        arm = int(words[0])
-        if not 0 <= arm < self.p.arms:
-            raise UsageError(f"arm of a message must be in 0..{self.p.arms - 1}, got {arm}")
-        former = self.former.get((sender, arm), 0) if self.algorithm.additive == "words" else 0
-        self.sums[arm] = self.sums.get(arm, 0) + words - former
-        self.former[sender, arm] = words
+    def _hear_sums(self) -> None:
+        for message in self.sums.take_out(self.heard_type):
+            self._call(self._listen, self.t, one(self.algorithm.peer(self.p)), message)
 
-    def hear_sums(self, t: int) -> None:
-        for arm in sorted(self.sums):
-            amounts = self.sums.pop(arm)
-            amounts[0] = arm
-            self.listen(t, one(self.algorithm.peer(self.p)), self.read(amounts.tobytes(), self.heard_type))
-
-    def listen(self, t: int, peer: Any, message: Any) -> None:
+    def _listen(self, t: int, peer: Any, message: Any) -> None:
         rule = self.algorithm
         if rule.overhear:
             rule.overhear(self.secret.copy(), self.inner, self.open.copy(), peer, self.p, t, message)
         else:
             rule.hear(self.open, peer, self.p, t, message)
 
+    @step
     def greet(self, t: int) -> bytes:
         """To be called before the messages of round t are heard."""
-        words = self.algorithm.greet(self.open, self.p, t, self.card)
+        self.shown = turn_number(t, self.t)
+        with self._beyond_recall():
+            words = self._call(self.algorithm.greet, self.open, self.p, t, self.card)
         return self.card.tobytes()[: 8 * words]
 
+    @step
     def meet(self, t: int, data: bytes) -> None:
-        self.algorithm.meet(self.open, self.p, t, self.card, self.read(data, self.card.dtype))
+        turn_number(t, self.shown, self.shown)
+        self._attempt(self.algorithm.meet, self.open, self.p, t, self.card, read(data, self.card.dtype))
 
+    @step
     def leave(self, t: int) -> bytes:
-        self.algorithm.leave(self.open, self.p, t, self.card)
+        turn_number(t, self.t)
+        with self._beyond_recall():
+            self._call(self.algorithm.leave, self.open, self.p, t, self.card)
         return self.card.tobytes()
 
+    @step
     def inherit(self, t: int, data: bytes) -> None:
-        self.algorithm.inherit(self.open, self.p, t, self.read(data, self.card.dtype))
+        turn_number(t, self.t)
+        self._attempt(self.algorithm.inherit, self.open, self.p, t, read(data, self.card.dtype))
 
-    @staticmethod
-    def read(data: bytes, kind: np.dtype) -> Any:
-        """A message is the first words of its record; the rest reads as zeros."""
-        if len(data) > kind.itemsize or len(data) % 8:
-            raise UsageError(f"a message must have at most {kind.itemsize} bytes, in whole words of 8, got {len(data)}")
-        return np.frombuffer(data.ljust(kind.itemsize, b"\0"), kind).view(np.recarray)[0]
+    # --- what leaves ----------------------------------------------------------------------------------
+
+    def pass_door(self) -> None:
+        """Before anything is noised the budget is asked. Once it refuses nothing is released any more, and decisions go on."""
+        rule, out = self.algorithm, self.out
+        clear(out)
+        if not self.exhausted:
+            self._call(rule.release, self.open, self.p, self.t, self.plan, offers_of(out))
+            look_up(out, self.secret, self.ledger, self.p.arms, rule.mechanism.covers == "pair")
+            if self.secret.refused:
+                raise AlgorithmError(f"{rule.name}: in turn {self.t} nothing may leave by {why_refused(self.secret.refused)}")
+            self._spend()
+        rule.mechanism.book(out, self.ledger)
+        self.chance.noise(rule.mechanism, self.secret, self.t, out)
+        self._call(rule.publish, self.open, self.p, self.t, self.plan, out)
+
+    def _spend(self) -> None:
+        try:
+            if self.budget:
+                self.budget.spend(events_of(self.out, self.algorithm.mechanism))
+        except BudgetError:
+            self.exhausted = True
+            wipe(self.out)
+
+    def _say(self) -> bytes | None:
+        with self._beyond_recall():
+            words = self._call(self.algorithm.speak, self.open, self.p, self.t, self.message)
+        if words <= 0:
+            return None
+        said = self.message.tobytes()[: 8 * words]
+        if not self.algorithm.trusts:
+            return said
+        return said + pack_news(self.secret, role_secrets(self.algorithm, self.p, 1, 1.0).view(np.recarray)[0], self.p.arms)

@@ -4,6 +4,8 @@
 end in a simulation's bytes; an agent takes it only where it is told that this is a rehearsal.
 """
 
+from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, Protocol
 
 from coterie.engines.memory import Keys
@@ -55,7 +57,12 @@ class System:
     idle_die = die
 
     def noise(self, mechanism: Mechanism, secret: Any, t: int, out: Any) -> None:
-        if mechanism.exact is None:
-            known = ", ".join(sorted(kind.name for kind in MECHANISMS.values() if kind.exact))
-            raise UsageError(f"mechanism of a deployed agent must be one of {known}, got {mechanism.name!r}")
-        add_exact(out, mechanism.name, mechanism.exact)
+        add_exact(out, mechanism.name, check_exact(mechanism))
+
+
+def check_exact(mechanism: Mechanism) -> Callable[[Fraction], int]:
+    """How a deployed agent draws this noise. An agent asks before it plays, not when it first has to release."""
+    if mechanism.exact is None:
+        known = ", ".join(sorted(kind.name for kind in MECHANISMS.values() if kind.exact))
+        raise UsageError(f"mechanism of a deployed agent must be one of {known}, got {mechanism.name!r}")
+    return mechanism.exact

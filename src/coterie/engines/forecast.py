@@ -16,6 +16,7 @@ import numpy as np
 
 from coterie.contract import Algorithm, Method
 from coterie.engines.agent import Agent
+from coterie.engines.protocol import step
 from coterie.engines.rehearsal import rounds_of
 from coterie.engines.simulate import Links, simulate_mesh
 from coterie.kernel import CHOICE, UNIT, stream
@@ -69,6 +70,14 @@ class Recorded(Agent):
         self.events: list[Event] = []
         super().__init__(role, p, Recorder(self.events), rehearsal=True)
 
+    @step
+    def finish(self) -> None:
+        """All rewards of the plan are 0: they are not told one by one."""
+        for e in range(self.plan.entries):
+            take_in(self.secret, self.plan.arm[e], self.plan.pulls[e], 0)
+        self.desk.clear()
+        self.pass_door()
+
 
 def forecast(method: Method, horizon: int) -> Forecast:
     """The most that any reward can lose in `horizon` rounds."""
@@ -90,7 +99,7 @@ def _among_peers(method: Method, horizon: int) -> Recorded:
     agent = _node(_as_laid_out(method.node, method.p), method.p._replace(arms=1), method.known)
     for t in range(method.node.first_round, horizon + 1):
         agent.begin(t)
-        _pull(agent, t)
+        agent.finish()
     return agent
 
 
@@ -100,7 +109,7 @@ def _looks_again(method: Method, horizon: int) -> list[Event]:
     for t in range(method.node.first_round, horizon + 1):
         agent.begin(t)
         before, pulled = len(agent.events), set(agent.plan.arm[: agent.plan.entries].tolist())
-        _pull(agent, t)
+        agent.finish()
         for event in agent.events[before:]:
             if event.arm not in pulled and event.first <= last.get((event.arm, event.chain), 0):
                 found.append(event)
@@ -122,7 +131,7 @@ def _around_a_server(method: Method, horizon: int) -> tuple[Recorded, Recorded]:
         now += rounds_of(agent.plan)
         if now > horizon + 1:
             break  # a plan that the horizon cuts is not observed
-        _pull(agent, t)
+        agent.finish()
         server.hear(t, "agent", agent.speak(t) or b"")
         server.release()
     return agent, server
@@ -149,13 +158,6 @@ def _node(role: Algorithm, p: Any, known: dict[str, Any]) -> Recorded:
     for field, values in known.items():
         node.open[field] = values[0]
     return node
-
-
-def _pull(agent: Agent, t: int) -> None:
-    """All rewards are 1: who looks at them has no reason to stop."""
-    for e in range(agent.plan.entries):
-        take_in(agent.secret, agent.plan.arm[e], agent.plan.pulls[e], UNIT * agent.plan.pulls[e])
-    agent.release()
 
 
 def _course(node: Recorded) -> Course:

@@ -6,6 +6,7 @@ way, and messages travel as bytes. `compare` says where a rehearsal and a simula
 
 import random
 from collections.abc import Callable
+from math import ceil, floor, inf
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -30,7 +31,8 @@ Make = Callable[[Algorithm, Any, Keyed, Any, int], Any]  # of an agent: an audit
 
 
 def keyed_agent(role: Algorithm, p: Any, chance: Keyed, reach: Any = 1.0, holders: int = 1) -> Agent:
-    return Agent(role, p, chance, rehearsal=True, reach=reach, holders=holders)
+    """The problem sees to the range of rewards, and says how far one can move a sum."""
+    return Agent(role, p, chance, rehearsal=True, low=-inf, high=inf, reach=reach, holders=holders)
 
 
 def rehearse_star(
@@ -80,8 +82,10 @@ def _live(method, problem, worlds, team, server, start, key, horizon, delay, wea
         for j in range(reporters):
             i = order[((t - 1) * reporters + j) % len(team) if method.rotate else j]
             lost = uniform(side(stream(key.world, start + i, FAULT, t), 0), 0) < weather.loss
+            if lost or out_of(t, 0, start + i, key, weather):
+                continue  # nothing is said, so that raw rewards behind a report are not lost
             report = _speak(team[i], start + i, t, now - 1, horizon, weather, key)
-            if report and not lost and not out_of(t, 0, start + i, key, weather):
+            if report:
                 server.hear(t, i, report)
         server.release()
 
@@ -118,7 +122,7 @@ def rehearse_mesh(
                 node.begin(t)
                 _play(node, problem, worlds[i % len(worlds)], i, t, key, shuffle)
             elif here[i]:
-                node.hear_sums(t)
+                node.rest(t)
         for m, (i, j) in drawn.items():
             coins = [uniform(side(stream(key.world, -1, FAULT, t), m), c) >= weather.loss for c in (0, weather.one_way)]
             if weather.loss == 0 or coins[0]:
@@ -192,25 +196,34 @@ def rounds_of(plan: Any) -> int:
 
 
 def _play(agent, problem, world, i, t, key, shuffle):
-    """One plan, decision by decision. The environment deals the simulator's sums; rewards come late and out of order."""
+    """One plan, decision by decision. The environment deals the simulator's sums; rewards come late, twice and out of order."""
     harvest = one(harvest_record(agent.p))
     problem.draw(world, agent.secret, agent.plan, harvest, stream(key.world, i, REWARD, t))
     plan, hands = agent.plan, {}
     for e in range(plan.entries):
-        hands[int(plan.arm[e])] = _deal(int(harvest.total[e]), int(plan.pulls[e]))
+        hands[int(plan.arm[e])] = _deal(int(harvest.total[e]), int(plan.pulls[e]), *_ends(world))
         shuffle(hands[int(plan.arm[e])])
     late = []
     while any(agent.left):
         ticket, arm = agent.ask()
-        late.append((ticket, hands[arm].pop()))
-    late.append((agent.ask()[0], UNIT))  # a decision while rewards are under way
+        late.append((ticket, hands[arm].pop() / UNIT))
+    late += [(agent.ask()[0], 1.0), *late[:1]]  # a decision while rewards are under way, and a reward that comes twice
     shuffle(late)
     for ticket, reward in late:
         agent.tell(ticket, reward)
     agent.finish()
 
 
-def _deal(total: int, pulls: int) -> list[int]:
-    """Rewards that sum to `total`: ones as far as they go."""
-    whole = max(0, min(pulls - 1, total // UNIT))
-    return [total - whole * UNIT] + [UNIT] * whole + [0] * (pulls - 1 - whole) if pulls > 0 else []
+def _ends(world: Any) -> tuple[int, int]:
+    """Of the range of a reward, on the grid; 0 and 1 where a world names none, or has no bounds."""
+    low, high = (world.low, world.high) if "low" in (world.dtype.names or ()) else (0.0, 1.0)
+    return (ceil(UNIT * low), floor(UNIT * high)) if high - low < inf else (0, UNIT)
+
+
+def _deal(total: int, pulls: int, least: int, most: int) -> list[int]:
+    """Rewards that sum to `total`: as many as possible at the ends of the range."""
+    if pulls == 0:
+        return []
+    high = max(0, min(pulls - 1, (total - pulls * least) // (most - least)))
+    low = pulls - 1 - high
+    return [total - high * most - low * least] + [most] * high + [least] * low

@@ -33,9 +33,19 @@ def decide(secret, inner, open, p, t, keys, i, plan):
         peek(secret, inner, open, p, t, stream(keys.dice, i, CHOICE, t), plan)
     else:
         choose(open, p, t, stream(keys.dice, i, CHOICE, t), plan)
-    if plan.wrong > 0:
+    if plan.wrong > 0 or not within_reach(secret, plan):
         secret.refused |= PLAN
         plan.entries = 0
+
+
+@node
+def within_reach(secret, plan):
+    """Where a reward is what came of a whole order (arms have spans), no arm is ordered twice, or more of it than its span."""
+    good, last = True, -1
+    for e in range(plan.entries if len(secret.spans) > 0 else 0):
+        good &= (plan.arm[e] > last) & (plan.pulls[e] <= secret.spans[plan.arm[e]])
+        last = plan.arm[e]
+    return good
 
 
 @node

@@ -21,7 +21,7 @@ FAULTS = {
     4: "a price that is not above 0, or so low that its noise cannot be drawn",
     8: "a stretch that ends before it begins",
     16: "a stream that does not begin at the start, outgrows its length or changes its price",
-    32: "a plan with more entries than there are arms, an arm that does not exist or fewer than 0 pulls",
+    32: "a plan with more entries than there are arms, an arm that does not exist, fewer than 0 pulls or more than the arm allows",
     64: "a message about an arm that does not exist",
 }
 ROOM, RANGE, PRICE, ORDER, STREAM, PLAN, MESSAGE = FAULTS
@@ -51,9 +51,15 @@ def look_up(out, secret, ledger, arms, paired):
 def refuse(out, secret, fault):
     """A fault lets nothing out, not even what was looked up already."""
     secret.refused |= fault
+    wipe(out)
+
+
+@node
+def wipe(out):
+    """What was looked up and has no noise yet is gone."""
     for e in range(len(out.value)):
         out.value[e] = 0
-    out.entries = out.moves = 0
+    clear(out)
 
 
 @node
