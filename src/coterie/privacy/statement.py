@@ -204,10 +204,16 @@ class Guarantee(NamedTuple):
 
 
 def unit_of(rewards: int, unit: str = UNIT_OF_PRIVACY) -> str:
-    """So many of the unit, all of one person."""
+    """So many of the unit, all of one person.
+
+    >>> unit_of(10), unit_of(10, ONE_ORDER)
+    ('a person with 10 rewards of one agent', "what came of 10 rounds' orders of one agent with one producer")
+    """
     if rewards == 1:
         return unit
-    return f"a person with {rewards:,} rewards of one agent" if unit == UNIT_OF_PRIVACY else f"{rewards:,} times: {unit}"
+    if unit == UNIT_OF_PRIVACY:
+        return f"a person with {rewards:,} rewards of one agent"
+    return unit.replace("one round's order", f"{rewards:,} rounds' orders")
 
 
 def guarantees(claim: Claim, doors: Doors, loss: Loss, rewards: int = 1, unit: str = "") -> list[Guarantee]:

@@ -148,7 +148,7 @@ def losses(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 def _loss(epsilon: float | None) -> str:
     """Rounded up: a loss must not look smaller than it is."""
-    return "none" if epsilon is None else epsilon_text({"epsilon": epsilon, "delta": 0.0})
+    return epsilon_text({"epsilon": epsilon, "delta": 0.0})
 
 
 def is_shown(measurement: str) -> bool:

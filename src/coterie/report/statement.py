@@ -4,10 +4,12 @@ It is about agents that play for real, with this method and these settings, and 
 a signature only where a promise is made and kept.
 """
 
+import itertools
+import json
+import math
 import shlex
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +26,7 @@ from coterie.privacy.statement import (
     rounded_up_text,
     unit_of,
 )
-from coterie.report.numbers import GLUE, listed, percent
+from coterie.report.numbers import GLUE, listed
 from coterie.report.privacy import success_bound
 from coterie.report.words import Words
 from coterie.studies.budget import Price, added_up
@@ -115,14 +117,14 @@ def answer(price: Price, said: Mapping[str, Any]) -> str:
 def loss(price: Price, rewards: int) -> dict[str, Any]:
     """Of a person with so many rewards: epsilon, by what factor odds may shift, how often a guess between two is right."""
     epsilon, delta = price.epsilon_of(rewards), price.method.claim.delta
-    bound = 1.0 if epsilon == inf else success_bound({"epsilon": epsilon, "delta": delta})
+    right = 1.0 if epsilon == math.inf else success_bound({"epsilon": epsilon, "delta": delta})
     return {
         "rewards": rewards,
         "unit": unit_of(rewards, price.doors.unit),
         "epsilon": epsilon,
         "delta": delta,
-        "odds": "any" if epsilon == inf else odds_text(epsilon),
-        "guess": percent(bound) if bound < 1 else f"100{GLUE}%",
+        "odds": "any" if epsilon == math.inf else odds_text(epsilon),
+        "guess": "nearly always" if right > 0.999 else f"at most {math.ceil(right * 1000 - 1e-6) / 10:g}{GLUE}%",
         "weak": epsilon > WEAK_ABOVE,
     }
 
@@ -140,14 +142,14 @@ def not_covered(price: Price, study: Specification) -> Iterator[str]:
         yield "A single report, should anyone see one: it carries only a share of the noise."
     if isinstance(study.problem, Procurement):
         yield "Costs, capacities and the least quality: they are public."
-    yield f"The whole history of an agent: of all its {every:,} rewards together {held(price.epsilon_of(every))}."
-    yield "Another run, row or study on the same data: what is lost adds up, see below."
+    yield f"The whole history of an agent: of all its {every:,} rounds together {held(price.epsilon_of(every))}."
+    yield "Another run, row or study on the same data: what is lost adds up."
     yield "A simulation, whose noise follows from its seed: this is about agents that draw their noise by themselves."
 
 
 def held(epsilon: float) -> str:
     """The words for an epsilon that holds."""
-    return "no finite ε holds" if epsilon == inf else f"ε{GLUE}={GLUE}{rounded_up_text(epsilon)} holds"
+    return "no finite ε holds" if epsilon == math.inf else f"ε{GLUE}={GLUE}{rounded_up_text(epsilon)} holds"
 
 
 def sums(
@@ -155,15 +157,15 @@ def sums(
 ) -> Iterator[dict[str, Any]]:
     """What a reward, and a person with so many of them, loses by more than one run on the same data."""
     own = prices[index]
-    if study.replications > 1:
+    if study.replications > 1 and not own.why:
         yield total(f"this row {study.replications:,} times, as often as the study runs it", [own] * study.replications, rewards)
     kept = [price for price in prices if promise(price.statement()).kept]
     if 1 < len(kept) < len(prices):
         yield total(f"the {len(kept)} rows that keep their promise, once each", kept, rewards)
     if len(prices) > 1:
         yield total(f"all {len(prices)} rows of this study, once each", prices, rewards)
-    for name, rows in others.items():
-        yield total(f"this row, and all rows of {name}", [own, *rows], rewards)
+    if others:
+        yield total(f"this row, and all rows of {listed(list(others))}", [own, *itertools.chain(*others.values())], rewards)
 
 
 def total(what: str, prices: Sequence[Price], rewards: int) -> dict[str, Any]:
@@ -174,8 +176,9 @@ def total(what: str, prices: Sequence[Price], rewards: int) -> dict[str, Any]:
     bare = list(dict.fromkeys(price.label for price in prices if price.why))
     few = [f"“{label}”" for label in bare[:2]] + ([f"{len(bare) - 2} more"] if len(bare) > 2 else [])
     against = {price.doors.adversary for price in prices}
-    notes = [f"because of {listed(few)}" if bare else "", "only from those whom every row is about" if len(against) > 1 else ""]
-    return {"what": what, "epsilon": one, "person": person, "delta": delta, "note": "; ".join(filter(None, notes))}
+    differing = "against those from whom every row protects" if len(against) > 1 else ""
+    note = f"because of {listed(few)}" if bare else differing
+    return {"what": what, "epsilon": one, "person": person, "delta": delta, "note": note}
 
 
 def audit_command(row: Any) -> str:
@@ -183,7 +186,7 @@ def audit_command(row: Any) -> str:
     words, options = ["coterie", "audit", row.reference], row.options
     told = {"mode", "epsilon"} & set(type(options).model_fields)  # whatever their defaults are or will be
     for name, value in (options.model_dump(include=told) | options.model_dump(exclude_defaults=True)).items():
-        text = f"{value:.15g}" if isinstance(value, float) else str(value)
+        text = f"{value:.15g}" if isinstance(value, float) else value if isinstance(value, str) else json.dumps(value)
         words += [f"--{name}", text] if name in ("mode", "epsilon") else ["--set", f"{name}={text}"]
     return shlex.join(words)
 
@@ -220,7 +223,7 @@ def lines(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "from", worded(said["adversary"])
     yield "trusting", worded(found["trust"])
     yield "promise", promise_words(said)
-    if said["note"]:
+    if said["note"] and said["accounted"]["epsilon"] is not None:
         yield "because", worded(said["note"].partition(". ")[0])
 
 
