@@ -9,7 +9,7 @@ for it, whoever prints them.
 from collections.abc import Iterator, Mapping
 from decimal import ROUND_CEILING, Context, Decimal
 from enum import Enum
-from math import exp, inf
+from math import ceil, exp, inf
 from typing import Any, NamedTuple
 
 from coterie.privacy.accountant import Loss
@@ -163,12 +163,15 @@ def rounded_up_text(epsilon: float) -> str:
 
 
 def odds_text(epsilon: float) -> str:
-    """By what factor odds may shift.
+    """By what factor odds may shift, rounded up.
 
-    >>> odds_text(1.0), odds_text(50.0)
-    ('2.72', 'e^50')
+    >>> odds_text(1.0), odds_text(5.0), odds_text(10.0), odds_text(50.0)
+    ('2.72', '149', '22,027', 'e^50')
     """
-    return f"{exp(epsilon):,.3g}" if epsilon < 6.9 else f"{exp(epsilon):,.0f}" if epsilon < 14 else f"e^{epsilon:.4g}"
+    if epsilon >= 14:
+        return f"e^{rounded_up_text(epsilon)}"
+    factor = exp(epsilon)
+    return f"{ceil(factor):,}" if factor >= 100 else f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal(factor).normalize():f}"
 
 
 class Guarantee(NamedTuple):
