@@ -159,7 +159,10 @@ def test_an_epsilon_and_its_odds_never_look_smaller_than_they_are(epsilon):
     [
         (Doors(), "nobody"),
         (Doors("server", trusted=True), "the server to keep raw sums to itself and to add the noise"),
-        (Doors("server", single=False), "secure aggregation to show no single report, and that all agents add their share of noise"),
+        (
+            Doors("server", single=False),
+            "secure aggregation to show no single report, and that all agents add their share of noise",
+        ),
         (
             Doors("server", single=False, agents=10),
             "secure aggregation to show no single report, and that all 10 agents add their share of noise",

@@ -99,4 +99,4 @@ def test_a_list_is_read_aloud(items: list[str], text: str) -> None:
 
 
 def test_who_sends_no_byte_sends_nothing() -> None:
-    assert [plain(numbers.sent_text(count)) for count in (0, 0.0, 1, 12_500)] == ["sends nothing", "sends nothing", "1 byte", "12.5 kB"]
+    assert [plain(numbers.sent_text(count)) for count in (0, 1, 12_500)] == ["sends nothing", "1 byte", "12.5 kB"]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from coterie.privacy.statement import epsilon_text
 from coterie.report import privacy
 from coterie.report.privacy import Verdict
 
@@ -51,7 +52,7 @@ def test_the_verdict_compares_what_holds_with_what_is_promised(
     ],
 )
 def test_epsilon_is_rounded_up_but_not_by_float_error(guarantee: dict[str, Any] | None, text: str) -> None:
-    assert privacy.epsilon_text(guarantee) == text
+    assert epsilon_text(guarantee) == text
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
@@ -71,10 +72,10 @@ def test_a_huge_epsilon_bounds_nothing() -> None:
     ("statement", "text"),
     [
         ({"claimed": 1, "accounted": 1}, "ε = 1 promised and kept: an observer's guess is right in at most 73.2 % of cases"),
-        ({"claimed": 1, "accounted": 0}, "ε = 1 promised and kept (0 holds): an observer's guess is right in at most 50 % of cases"),
+        ({"claimed": 1, "accounted": 0}, "ε = 1 promised and kept (0 holds): an observer's guess is right in at most 50 %"),
         ({"claimed": 5, "accounted": 5}, "ε = 5 kept, but weak: an observer's guess is right in at most 99.4 % of cases"),
         ({"claimed": 50, "accounted": 50}, "more than 99.9 % of cases, in practice no protection"),
-        ({"claimed": 0.1, "accounted": 5}, "broken: promised 0.1, 5 holds: an observer's guess is right in at most 99.4 % of cases"),
+        ({"claimed": 0.1, "accounted": 5}, "broken: promised 0.1, 5 holds: an observer's guess is right in at most 99.4 %"),
         ({"claimed": 5}, "broken: promised 5, no limit holds: nothing is guaranteed"),
         ({}, "nothing promised, no limit: nothing is guaranteed"),
         ({"accounted": 0.5}, "nothing promised, 0.5 holds: an observer's guess is right in at most 62.3 % of cases"),

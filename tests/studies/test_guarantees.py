@@ -70,7 +70,8 @@ SPECIAL = {
 def test_whom_a_promise_is_about_is_as_the_table_has_it(name):
     for example, price in prices(name):
         options = {f"{key}={value}" for key, value in example.items()} | {""}
-        [expected] = [told for (who, what), told in SPECIAL.items() if who == name and what in options] or [(SEES_ALL, "nobody", "")]
+        told = [words for (who, what), words in SPECIAL.items() if who == name and what in options]
+        [expected] = told or [(SEES_ALL, "nobody", "")]
         doors = price.doors
         assert doors.adversary == expected[0]
         assert doors.trust.startswith(expected[1]) and doors.void.startswith(expected[2])
@@ -94,7 +95,8 @@ def test_a_person_loses_by_normal_noise_what_the_exact_curve_says():
         low, high = (low, (low + high) / 2) if delta_of((low + high) / 2, 1.0) > DELTA else ((low + high) / 2, high)
     for rewards, laplace, normal in lines:
         assert laplace == rewards
-        assert delta_of(int(rewards) * low, float(normal)) <= DELTA * (1 + 1e-6) < 1.2 * delta_of(int(rewards) * low, float(normal))
+        delta = delta_of(int(rewards) * low, float(normal))
+        assert delta <= DELTA * (1 + 1e-6) and 1.2 * delta > DELTA
 
 
 def test_the_commands_on_the_page_are_the_examples_of_their_help():

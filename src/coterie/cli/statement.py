@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 def statement(
     study: str = typer.Argument(help="A TOML file, or the name of a built-in study."),
-    row: str = typer.Option(None, metavar="LABEL|N", help="Which row. Default: the smallest epsilon that is promised and kept."),
+    row: str = typer.Option(None, metavar="LABEL|N", help="Which row. Default: the smallest epsilon that is kept."),
     rewards: int = typer.Option(10, metavar="M", help="Also tell what a person with so many rewards loses."),
     times: list[str] = typer.Option([], metavar="STUDY", help="Another study on the same data, added up. May be given again."),
     sets: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="A key of the study, e.g. --set horizon=1000"),
     audit: bool = typer.Option(False, "--audit", help="Audit the row's algorithm first (minutes), and tell the verdict."),
-    out: Path = typer.Option(None, metavar="FILE", help="Where to put the page. Default: <study>-statement.html, and none with --json"),
+    out: Path = typer.Option(None, metavar="FILE", help="The page. Default: <study>-statement.html; with --json, none"),
     as_json: bool = typer.Option(False, "--json", help="Everything as JSON on stdout, and nothing else there."),
 ) -> None:
     """One page to sign: what a row of a study protects, from whom, how well, and what is not covered.

@@ -171,7 +171,9 @@ def odds_text(epsilon: float) -> str:
     if epsilon >= 14:
         return f"e^{rounded_up_text(epsilon)}"
     factor = exp(epsilon)
-    return f"{ceil(factor):,}" if factor >= 100 else f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal(factor).normalize():f}"
+    if factor >= 100:
+        return f"{ceil(factor):,}"
+    return f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal(factor).normalize():f}"
 
 
 class Guarantee(NamedTuple):

@@ -13,9 +13,6 @@ from coterie.report.numbers import GLUE, listed
 from coterie.report.rows import Row, all_named, named
 
 
-__all__ = ["Verdict", "claims_privacy", "epsilon_of", "epsilon_text", "privacy_findings", "privacy_text", "success_bound"]
-
-
 class Verdict(Enum):
     """What became of a promise. The symbol carries it where colour cannot."""
 

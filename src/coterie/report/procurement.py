@@ -8,9 +8,10 @@ rounds. A row is said to have learned from others only if it beats both its echo
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from coterie.privacy.statement import epsilon_text
 from coterie.report.controls import BASELINE, Comparison, alone_of, compared, echo_of, learns_from_itself
 from coterie.report.numbers import listed, measured, number, percent, plural, times
-from coterie.report.privacy import claims_privacy, epsilon_text
+from coterie.report.privacy import claims_privacy
 from coterie.report.rows import Finding, Row, all_named, named
 from coterie.report.traffic import talks
 

@@ -1,7 +1,7 @@
 """One page to sign: what a row of a study protects, from whom, how well, whom one has to trust, and what is not covered.
 
-It is about agents that play for real, with this method and these settings, and is made before anything runs. There is a line for
-a signature only where a promise is made and kept.
+It is about agents that play for real, with this method and these settings, and is made before anything runs. There is a line
+for a signature only where a promise is made and kept.
 """
 
 import itertools
@@ -44,7 +44,7 @@ class Verdict(NamedTuple):
 
 
 def headline(prices: Sequence[Price]) -> int:
-    """The row to sign where none is named: of those that keep their promise the one with the smallest epsilon, else the first."""
+    """The row to sign where none is named: the smallest epsilon that is promised and kept, else the first."""
     kept = [n for n, price in enumerate(prices) if promise(price.statement()).kept]
     return min(kept, key=lambda n: prices[n].epsilon, default=0)
 
@@ -158,7 +158,8 @@ def sums(
     """What a reward, and a person with so many of them, loses by more than one run on the same data."""
     own = prices[index]
     if study.replications > 1 and not own.why:
-        yield total(f"this row {study.replications:,} times, as often as the study runs it", [own] * study.replications, rewards)
+        runs = study.replications
+        yield total(f"this row {runs:,} times, as often as the study runs it", [own] * runs, rewards)
     kept = [price for price in prices if promise(price.statement()).kept]
     if 1 < len(kept) < len(prices):
         yield total(f"the {len(kept)} rows that keep their promise, once each", kept, rewards)
@@ -240,15 +241,16 @@ def text(found: Mapping[str, Any], width: int = 80) -> Iterator[str]:
     yield ""
     yield from wrapped("", worded(found["answer"]), width)
     yield ""
-    about = f"{found['agents']:,} agents, {found['arms']:,} arms, {found['horizon']:,} rounds"
+    sizes = f"{found['agents']:,} agents, {found['arms']:,} arms, {found['horizon']:,} rounds"
     mode = f", mode {found['mode']}" if found["mode"] else ""
+    about = f"{found['algorithm']}{mode}; {worded(sizes)}; coterie {found['version']}, study {found['study']['digest']}"
     for name, sentences in (
         *((name, [sentence]) for name, sentence in lines(found)),
         ("loses", [worded(loss_words(one)) for one in found["losses"]]),
         ("not covered", [worded(sentence) for sentence in found["not_covered"]]),
         ("adds up", [sum_words(one, found["losses"][-1]["rewards"]) for one in found["added_up"]]),
         ("audit", [audit_line(found)]),
-        ("about", [f"{found['algorithm']}{mode}; {worded(about)}; coterie {found['version']}, study {found['study']['digest']}"]),
+        ("about", [about]),
     ):
         for place, sentence in enumerate(sentences):
             yield from wrapped(f"{'' if place else name:<13}", sentence, width)
@@ -257,8 +259,14 @@ def text(found: Mapping[str, Any], width: int = 80) -> Iterator[str]:
 
 
 def wrapped(name: str, sentence: str, width: int) -> list[str]:
-    hanging = {"initial_indent": name, "subsequent_indent": " " * len(name)}
-    return textwrap.wrap(sentence, max(40, width), break_long_words=False, break_on_hyphens=False, **hanging)
+    return textwrap.wrap(
+        sentence,
+        max(40, width),
+        initial_indent=name,
+        subsequent_indent=" " * len(name),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def unsigned(found: Mapping[str, Any]) -> str:

@@ -5,10 +5,11 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
+from coterie.privacy.statement import epsilon_text
 from coterie.report.axes import Scale, draw_axes, linear_scale, log_scale, needs_log_scale
 from coterie.report.labels import LETTERS_MAX, ROWS_MAX, Box, best_place, in_lines, width_of, write_name
 from coterie.report.numbers import measured, sent_text
-from coterie.report.privacy import Verdict, epsilon_of, epsilon_text, verdict
+from coterie.report.privacy import Verdict, epsilon_of, verdict
 from coterie.report.rows import Row
 from coterie.report.svg import BOTTOM, HEIGHT, LEFT, TOP, WIDTH, Point, add, colour, path, picture, source
 from coterie.report.words import Words

@@ -89,9 +89,11 @@ class Price(NamedTuple):
 
 
 def added_up(prices: Iterable[Price], rewards: int = 1) -> tuple[float, float]:
-    """Epsilon and delta of all of these on the same data: by basic composition both add up, whatever each has seen of the rest."""
+    """Epsilon and delta of all of these on the same data: both add up (basic composition), whatever each knew of the others."""
     found = list(prices)
-    losses = [price.epsilon_of(rewards) for price in found]
+    each = {id(price): price for price in found}  # the same row may be there many times, and is worked out once
+    loss = {key: price.epsilon_of(rewards) for key, price in each.items()}
+    losses = [loss[id(price)] for price in found]
     delta = rounded_up(sum((Fraction(price.method.claim.delta) for price in found), Fraction(0)))
     if inf in losses or delta >= 1:
         return inf, min(delta, 1.0)

@@ -24,7 +24,8 @@ from coterie.studies.budget import Price, price_algorithm
 BEGIN, END = "<!-- made by python -m coterie.studies.guarantees: {} -->", "<!-- end -->"
 SETTING = Setting(agents=10, arms=4, horizon=300, gap=0.1, components=(6, 4))
 LONG = 10_000  # rounds where turns are epochs of many rounds: each algorithm has at least two of them
-HEADINGS = ("algorithm", "options", "promised", "promise", "the server", "a neighbour", "everyone together", "trusting", "because")
+PARTIES = ("the server", "a neighbour", EVERYONE)
+HEADINGS = ("algorithm", "options", "promised", "promise", *PARTIES, "trusting", "because")
 DELTA = 1e-6
 
 
