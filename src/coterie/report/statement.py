@@ -220,11 +220,15 @@ def epsilon_cell(epsilon: float | None) -> str:
 def lines(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """(what it is about, the sentence), in the study's own words."""
     said, worded = found["privacy"], Words(**found["words"]).in_place_of_ours
+    if said["accounted"]["epsilon"] is None:
+        yield "protected", "nothing"
+        yield "promise", promise_words(said)
+        return
     yield "protected", worded(said["unit"])
     yield "from", worded(said["adversary"])
     yield "trusting", worded(found["trust"])
     yield "promise", promise_words(said)
-    if said["note"] and said["accounted"]["epsilon"] is not None:
+    if said["note"]:
         yield "because", worded(said["note"].partition(". ")[0])
 
 
