@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from coterie.cli.main import main
+from coterie.privacy.statement import Promise, promise
 
 
 @pytest.fixture
@@ -63,6 +64,30 @@ def test_the_printed_form_is_told_to_cost_as_many_times_as_there_are_agents(row)
     assert found["privacy"]["private"] is False and parties(found)["the server"] == 50
 
 
+@pytest.mark.parametrize(
+    ("arguments", "title"),
+    [
+        (["--epsilon", 1], "cdp-mab epsilon=1.0: ε = 1 promised and kept"),
+        (["--epsilon", 5], "cdp-mab epsilon=5.0: ε = 5 kept, but weak"),
+        (["--epsilon", 0.1, "--mode", "paper"], "cdp-mab epsilon=0.1 mode=paper: broken: promised 0.1, 1 holds"),
+        (["--epsilon", "inf"], "cdp-mab epsilon=inf: nothing promised"),
+    ],
+)
+def test_the_title_says_what_becomes_of_the_promise(arguments, title, budget):
+    assert budget("cdp-mab", *arguments).out.splitlines()[0].strip() == title
+
+
+def test_a_loss_without_limit_is_not_called_none(budget):
+    done = budget("single-mab", "--epsilon", "inf", "--horizon", 10_000)
+    [line] = [line for line in done.out.splitlines() if "everyone together" in line]
+    assert line.count("no limit") == 3 and "none" not in done.out
+
+
+def test_a_person_loses_more_by_normal_noise_than_in_proportion(row):
+    found = row("fed-ucb", "--horizon", 50, "--set", "mechanism=root", "--person", 10)
+    assert parties(found["person"])["everyone together"] > 12 * parties(found)["everyone together"]
+
+
 def test_a_true_epsilon_finds_the_noise_it_needs(row):
     found = row("cdp-mab", "--mode", "paper", "--agents", 50, "--true-epsilon", 1)
     assert found["parameters"]["epsilon"] == pytest.approx(0.02, rel=1e-9)
@@ -84,6 +109,11 @@ def test_who_says_nothing_tells_a_neighbour_nothing(row):
     assert found["releases"] is None  # nothing is protected: not worth a count over a long horizon
 
 
+def test_a_study_with_more_producers_than_are_played_is_told(budget):
+    rows = json.loads(budget("suppliers", "--set", "horizon=60", "--json").out)["rows"]
+    assert [promise(row["privacy"]) is Promise.NOTHING for row in rows[:4]] == [True] * 4
+
+
 def test_every_row_of_a_study_is_told(budget):
     done = budget("quickstart", "--set", "horizon=300", "--json")
     rows = json.loads(done.out)["rows"]
@@ -100,7 +130,7 @@ def test_every_row_of_a_study_is_told(budget):
         (["fed-ucb", "--arms", "1"], "--arms must be a whole number >= 2, got 1"),
         (["fed-ucb", "--horizon", "0"], "--horizon must be a whole number >= 1, got 0"),
         (["fed-ucb", "--true-epsilon", "inf"], "--true-epsilon must be a finite number > 0, got inf"),
-        (["fed-ucb", "--mode", "paper", "--horizon", "50", "--true-epsilon", "1"], "first reward of each arm"),
+        (["fed-ucb", "--mode", "paper", "--horizon", "50", "--true-epsilon", "1"], "a number leaves an agent without noise"),
         (["gossip-ucb", "--true-epsilon", "1"], "gossip-ucb has no epsilon"),
         (["quickstart", "--epsilon", "1"], "must be left out for a study"),
         (["quickstar"], "did you mean 'quickstart'?"),

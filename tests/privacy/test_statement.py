@@ -2,13 +2,15 @@
 
 import json
 from fractions import Fraction
-from math import inf, nan
+from math import exp, inf, nan
 
 import pytest
 
+from coterie.privacy import gauss
 from coterie.privacy.accountant import Loss
 from coterie.privacy.statement import (
     EVERYONE,
+    ONE_ORDER,
     SEES_ALL,
     SEES_NO_CHOICES,
     SEES_NO_REPORT,
@@ -16,7 +18,13 @@ from coterie.privacy.statement import (
     UNIT_OF_PRIVACY,
     Claim,
     Doors,
+    Promise,
+    epsilon_text,
     guarantees,
+    odds_text,
+    promise,
+    promise_words,
+    rounded_up_text,
     statement,
 )
 
@@ -103,6 +111,77 @@ def test_numbers_that_can_be_promised_have_no_fault():
     assert [Claim(*numbers).fault for numbers in ((1e-9,), (inf,), (3.0, 0.5))] == ["", "", ""]
 
 
+# --- promises: what became of them, and the words for it --------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("claimed", "void", "booked", "found", "words"),
+    [
+        (1.0, "", 1.0, Promise.KEPT, "promised and kept"),
+        (1.0, "", 1.0 + 1e-14, Promise.KEPT, "promised and kept"),
+        (5.0, "", 3.0, Promise.KEPT, "promised and kept"),
+        (5.0, "", 3.0001, Promise.WEAK, "kept, but weak"),
+        (5.0, "", 5.0, Promise.WEAK, "kept, but weak"),
+        (0.1, "", 5.0, Promise.BROKEN, "broken: promised 0.1, 5 holds"),
+        (1.0, "", 1.00001, Promise.BROKEN, "broken: promised 1, 1.001 holds"),
+        (1.0, "", inf, Promise.BROKEN, "broken: promised 1, no limit holds"),
+        (1.0, UNBOUNDED, 0.5, Promise.BROKEN, "broken: promised 1, no limit holds"),
+        (inf, "", 0.5, Promise.NOTHING, "nothing promised"),
+        (inf, "", inf, Promise.NOTHING, "nothing promised"),
+    ],
+)
+def test_a_promise_is_kept_weak_broken_or_none(claimed, void, booked, found, words):
+    said = statement(Claim(claimed), Doors(void=void), booked)
+    assert promise(said) is found and promise_words(said) == words
+    assert found.kept is said["private"]
+
+
+@pytest.mark.parametrize("change", [{"private": False}, {"accounted": {"epsilon": 1.0, "delta": 1e-6}}])
+def test_a_promise_is_kept_only_if_flag_epsilon_and_delta_all_say_so(change):
+    assert promise(statement(Claim(1.0), Doors(), 1.0) | change) is Promise.BROKEN
+
+
+def test_nothing_promised_and_no_limit_are_different_words():
+    said = statement(Claim(inf), Doors(), inf)
+    assert (epsilon_text(said["claimed"]), epsilon_text(said["accounted"])) == ("nothing", "no limit")
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 0.1 + 0.2, 1 / 3, 1.00049, 27.282546959448027, 204.906, 123456.7])
+def test_an_epsilon_and_its_odds_never_look_smaller_than_they_are(epsilon):
+    shown = float(rounded_up_text(epsilon).replace(",", ""))
+    assert epsilon * (1 - 1e-11) <= shown <= epsilon * 1.001
+    if epsilon < 14:
+        assert exp(epsilon) * (1 - 1e-11) <= float(odds_text(epsilon).replace(",", "")) <= exp(epsilon) * 1.011
+
+
+@pytest.mark.parametrize(
+    ("doors", "trust"),
+    [
+        (Doors(), "nobody"),
+        (Doors("server", trusted=True), "the server to keep raw sums to itself and to add the noise"),
+        (
+            Doors("server", single=False),
+            "secure aggregation to show no single report, and that all agents add their share of noise",
+        ),
+        (
+            Doors("server", single=False, agents=10),
+            "secure aggregation to show no single report, and that all 10 agents add their share of noise",
+        ),
+        (
+            Doors("server", single=False, agents=10, honest=8),
+            "secure aggregation to show no single report, and that at least 8 of 10 agents add their share of noise",
+        ),
+        (Doors(caveat="why"), "the agent to keep its choices to itself"),
+        (
+            Doors("server", trusted=True, caveat="why"),
+            "the server to keep raw sums to itself and to add the noise; the agent to keep its choices to itself",
+        ),
+    ],
+)
+def test_whom_one_has_to_trust_follows_from_the_ways_out(doors, trust):
+    assert doors.trust == trust
+
+
 # --- guarantees: who learns what -------------------------------------------------------------------------------
 
 
@@ -136,7 +215,7 @@ def test_who_plays_alone_tells_a_neighbour_nothing_but_its_arms_tell():
 def test_a_trusted_server_learns_all_and_its_decisions_cost_what_its_own_door_says():
     doors = Doors("server", trusted=True)
     assert learned(doors, ONE) == {"the server": inf, "a neighbour": 1.0, EVERYONE: inf}
-    assert [one.trusts for one in guarantees(Claim(1.0), doors, ONE)][1] == "the server"
+    assert [one.trusts for one in guarantees(Claim(1.0), doors, ONE)][1].startswith("the server to keep raw sums")
 
 
 def test_shares_protect_only_where_nobody_sees_a_single_report():
@@ -166,11 +245,19 @@ def test_units_are_named_and_cost_what_their_rewards_do():
     assert guarantees(*about)[0].unit == UNIT_OF_PRIVACY
     assert "7 rewards" in guarantees(*about, rewards=7)[0].unit
     assert guarantees(*about, 7, "all rewards of one agent")[0].unit == "all rewards of one agent"
-    assert guarantees(Claim(1.0), Doors(unit="one order"), ONE, rewards=7)[0].unit == "one order"
+    assert guarantees(Claim(1.0), Doors(unit=ONE_ORDER), ONE)[0].unit == ONE_ORDER
+    assert "of 7 rounds' orders of" in guarantees(Claim(1.0), Doors(unit=ONE_ORDER), ONE, rewards=7)[0].unit
+
+
+def test_many_rewards_lose_more_by_normal_noise_than_in_proportion():
+    """The exact curve of the Gaussian mechanism with m times the mu, and not m times the epsilon."""
+    one, ten = (guarantees(Claim(1.0, 1e-6), Doors(), TRIFLE, rewards)[-1].epsilon for rewards in (1, 10))
+    assert ten == pytest.approx(gauss.epsilon_of(10 * 0.5, 1e-6))
+    assert ten > 1.2 * 10 * one
 
 
 def test_words_and_json_say_the_same():
-    for loss, told in ((ONE, "2.72"), (ONE.times(50), "protects nothing"), (BARE, "not kept from learning")):
+    for loss, told in ((ONE, "2.72"), (ONE.times(50), "e^50 (epsilon 50), which is weak"), (BARE, "not kept from learning")):
         for one in guarantees(Claim(1.0, 1e-6), Doors("server"), loss):
             written = json.loads(json.dumps(one.document(), allow_nan=False))
             assert told in written["words"] and one.unit in written["words"] and one.sees in written["words"]

@@ -97,7 +97,7 @@ def test_the_misled_are_named_and_every_row_that_talks_is_compared(row: MakeRow)
     finding = agents.together_finding(rows, NAMES)
     assert finding is not None
     assert plain(finding.text).startswith(
-        "Alone, agent 1 is misled: in “alone” it ended on the best arm in 5 % of the replications."
+        "Alone, agent 1 is misled: in “alone” it ended on the best arm in 5 % of the runs."
     )
     assert list(map(plain, finding.cases)) == [
         "“together”: 100 %; 0.50 times the regret",

@@ -42,7 +42,7 @@ def test_one_replication_gives_no_error_and_says_so_first(row: MakeRow) -> None:
 def test_shares_are_told_once_where_an_agent_is_misled(row: MakeRow) -> None:
     alone = row("alone", 20.0, communication=SILENT, best_arm_rate=0.75)
     together = row("together")
-    everyone = "All agents ended on the best arm in every replication, except in “alone” (75 %)."
+    everyone = "All agents ended on the best arm in every run, except in “alone” (75 %)."
     assert everyone in texts([alone, together])
     alone["by_agent"] = {"regret": 4 * [20.0], "found": [0.0, 1.0, 1.0, 1.0]}
     assert everyone not in texts([alone, together])
@@ -50,7 +50,7 @@ def test_shares_are_told_once_where_an_agent_is_misled(row: MakeRow) -> None:
 
 def test_the_best_arm_is_said_to_be_found_only_if_all_found_it(row: MakeRow) -> None:
     found, missed, unknown = row("a"), row("b", best_arm_rate=0.75), row("c", best_arm_rate=None)
-    everyone = "All agents ended on the best arm in every replication"
+    everyone = "All agents ended on the best arm in every run"
     assert findings.best_arm_findings([found, unknown]) == [f"{everyone}."]
     assert list(map(plain, findings.best_arm_findings([found, missed]))) == [f"{everyone}, except in “b” (75 %)."]
     assert list(map(plain, findings.best_arm_findings([missed, unknown]))) == [

@@ -102,9 +102,9 @@ def test_the_finding_tells_the_worst_attack_at_the_largest_share(rows: list[dict
         "Learning alone has 30.00 ± 0.10."
     )
     assert [plain(case) for case in finding.cases] == [
-        "“votes”: 12.00 ± 0.10 (sleeper), at most 24 in one replication; 5.00 ± 0.10 without liars; "
+        "“votes”: 12.00 ± 0.10 (sleeper), at most 24 in one run; 5.00 ± 0.10 without liars; "
         "compared with learning alone, 0.40 times the regret",
-        "“sums”: 90.00 ± 0.10 (random), at most 180 in one replication; 2.00 ± 0.10 without liars; "
+        "“sums”: 90.00 ± 0.10 (random), at most 180 in one run; 2.00 ± 0.10 without liars; "
         "compared with learning alone, 3.00 times the regret",
     ]
 

@@ -96,3 +96,7 @@ def test_no_line_breaks_between_a_number_and_what_belongs_to_it(text: str) -> No
 )
 def test_a_list_is_read_aloud(items: list[str], text: str) -> None:
     assert numbers.listed(items) == text
+
+
+def test_who_sends_no_byte_sends_nothing() -> None:
+    assert [plain(numbers.sent_text(count)) for count in (0, 1, 12_500)] == ["sends nothing", "1 byte", "12.5 kB"]

@@ -170,8 +170,8 @@ def test_a_study_made_of_records_says_so_before_it_tells_what_came_out(summary: 
 
 def test_broken_claims_are_flagged_in_words(summary: dict[str, Any]) -> None:
     text = Page(render(summary, MANIFEST)).text
-    assert "More is lost than claimed" in text and "claimed epsilon 1, accounted epsilon 50" in text
-    assert "Claimed, but not guaranteed" in text and "claimed epsilon 5, no finite epsilon holds" in text
+    assert "Broken: more is lost than promised" in text and "broken: promised 1, 50 holds" in text
+    assert "Broken: no limit holds" in text and "broken: promised 5, no limit holds" in text
     assert "Fifty agents add a fiftieth of the noise each." in text
     assert "one who sees every message" in text
 
@@ -238,7 +238,7 @@ def test_one_row_seen_once_that_sends_nothing_and_loses_nothing_has_a_page(
     page = Page(render({"study": summary["study"], "rows": [entry]}, MANIFEST))
     assert "Everything was run once" in page.text and "too close to call" not in page.text.lower()
     assert "The regret of cdp-mab is 0 in total, 0 per agent." in page.text
-    assert "No row claims any privacy." in page.text
+    assert "No row promises any privacy." in page.text
 
 
 def test_the_page_is_light(summary: dict[str, Any]) -> None:

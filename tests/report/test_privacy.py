@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from coterie.privacy.statement import epsilon_text
 from coterie.report import privacy
 from coterie.report.privacy import Verdict
 
@@ -26,10 +27,12 @@ PROTECTED = "What is protected is one reward of one agent; “Privacy in words�
         ({"claimed": 1, "accounted": 50, "private": True}, Verdict.ABOVE),
         ({"claimed": 1, "accounted": 1, "delta": 1e-6}, Verdict.ABOVE),
         ({"claimed": 1}, Verdict.UNSUPPORTED),
-        ({"claimed": 1, "accounted": 1, "private": False}, Verdict.UNSUPPORTED),
+        ({"claimed": 3, "accounted": 3}, Verdict.WITHIN),
+        ({"claimed": 5, "accounted": 5}, Verdict.WEAK),
+        ({"claimed": 5, "accounted": 1}, Verdict.WITHIN),
     ],
 )
-def test_the_verdict_compares_what_is_accounted_with_what_is_claimed(
+def test_the_verdict_compares_what_holds_with_what_is_promised(
     row: MakeRow, statement: dict[str, Any], expected: Verdict
 ) -> None:
     assert privacy.verdict(row(**statement)) is expected
@@ -39,17 +42,17 @@ def test_the_verdict_compares_what_is_accounted_with_what_is_claimed(
 @pytest.mark.parametrize(
     ("guarantee", "text"),
     [
-        (None, "none"),
-        ({"epsilon": None, "delta": 0.0}, "none"),
+        (None, "nothing"),
+        ({"epsilon": None, "delta": 0.0}, "no limit"),
         ({"epsilon": 1.0, "delta": 0.0}, "1"),
         ({"epsilon": 0.1 + 0.2, "delta": 0.0}, "0.3"),
         ({"epsilon": 47.9912, "delta": 0.0}, "48"),
         ({"epsilon": 0.12341, "delta": 1e-5}, "0.1235, delta 1e-05"),
-        ({"epsilon": 20000, "delta": 0}, "20000"),
+        ({"epsilon": 20000, "delta": 0}, "20,000"),
     ],
 )
 def test_epsilon_is_rounded_up_but_not_by_float_error(guarantee: dict[str, Any] | None, text: str) -> None:
-    assert privacy.epsilon_text(guarantee) == text
+    assert epsilon_text(guarantee) == text
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
@@ -68,26 +71,23 @@ def test_a_huge_epsilon_bounds_nothing() -> None:
 @pytest.mark.parametrize(
     ("statement", "text"),
     [
-        ({"claimed": 1, "accounted": 1}, "claimed epsilon 1, accounted epsilon 1: an observer's guess is right in at"),
-        ({"claimed": 1, "accounted": 1}, "at most 73.2 % of cases"),
-        ({"claimed": 1, "accounted": 0}, "at most 50 % of cases"),
+        ({"claimed": 1, "accounted": 1}, "ε = 1 promised and kept: an observer's guess is right in at most 73.2 % of cases"),
+        ({"claimed": 1, "accounted": 0}, "ε = 1 promised and kept (0 holds): an observer's guess is right in at most 50 %"),
+        ({"claimed": 5, "accounted": 5}, "ε = 5 kept, but weak: an observer's guess is right in at most 99.4 % of cases"),
         ({"claimed": 50, "accounted": 50}, "more than 99.9 % of cases, in practice no protection"),
-        ({"claimed": 1, "accounted": 50}, "claimed epsilon 1, accounted epsilon 50: not private, so count on no"),
-        ({"claimed": 5}, "claimed epsilon 5, no finite epsilon holds: nothing is guaranteed"),
-        ({}, "no finite epsilon holds: nothing is guaranteed"),
+        ({"claimed": 0.1, "accounted": 5}, "broken: promised 0.1, 5 holds: an observer's guess is right in at most 99.4 %"),
+        ({"claimed": 5}, "broken: promised 5, no limit holds: nothing is guaranteed"),
+        ({}, "nothing promised, no limit: nothing is guaranteed"),
+        ({"accounted": 0.5}, "nothing promised, 0.5 holds: an observer's guess is right in at most 62.3 % of cases"),
     ],
 )
-def test_claim_and_account_are_said_with_what_they_mean(row: MakeRow, statement: dict[str, Any], text: str) -> None:
+def test_what_is_promised_and_holds_is_said_with_what_it_means(row: MakeRow, statement: dict[str, Any], text: str) -> None:
     assert text in " ".join(privacy.privacy_text(row(**statement)).split())
 
 
-@pytest.mark.parametrize(
-    "statement", [{}, {"claimed": 1}, {"claimed": 1, "accounted": 1, "private": False}, {"claimed": 1, "accounted": 2}]
-)
-def test_a_row_that_is_not_private_is_never_said_to_protect(row: MakeRow, statement: dict[str, Any]) -> None:
-    text = privacy.privacy_text(row(**statement))
-    assert "at most" not in text
-    assert "nothing is guaranteed" in text or "no protection" in text
+def test_an_epsilon_means_the_same_whatever_was_promised(row: MakeRow) -> None:
+    texts = [privacy.privacy_text(row(claimed=claimed, accounted=5)) for claimed in (None, 0.1, 5)]
+    assert len({text.rpartition(": ")[2] for text in texts}) == 1
 
 
 # The findings
@@ -96,24 +96,22 @@ def test_a_row_that_is_not_private_is_never_said_to_protect(row: MakeRow, statem
 @pytest.mark.parametrize(
     ("statements", "sentences"),
     [
-        ([{}, {}], ["No row claims any privacy."]),
+        ([{}, {}], ["No row promises any privacy."]),
+        ([{"claimed": 1, "accounted": 50}, {}], ["The promise is broken in “row0” (promised 1, 50 holds)."]),
+        ([{"claimed": 1}], ["The promise is broken, and no limit holds, in “row0”."]),
         (
-            [{"claimed": 1, "accounted": 50}, {}],
-            ["More privacy is lost than claimed in “row0” (claimed epsilon 1, accounted 50)."],
-        ),
-        ([{"claimed": 1}], ["The privacy claimed is not guaranteed in “row0”."]),
-        (
-            [PRIVATE, {"claimed": 1}, {"claimed": 1, "accounted": 2}, {}],
+            [PRIVATE, {"claimed": 1}, {"claimed": 1, "accounted": 2}, {}, {"claimed": 5, "accounted": 5}],
             [
-                "The privacy claimed is not guaranteed in “row1”.",
-                "More privacy is lost than claimed in “row2” (claimed epsilon 1, accounted 2).",
-                f"The accounted loss is within the claim in “row0”. {PROTECTED}",
+                "The promise is broken, and no limit holds, in “row1”.",
+                "The promise is broken in “row2” (promised 1, 2 holds).",
+                "The promise is kept, but weak (an epsilon above 3), in “row4”.",
+                f"The promise is kept in “row0”. {PROTECTED}",
             ],
         ),
-        ([PRIVATE, {}], [f"The accounted loss is within the claim in every row that claims privacy. {PROTECTED}"]),
+        ([PRIVATE, {}], [f"The promise is kept in every row that promises privacy. {PROTECTED}"]),
     ],
 )
-def test_the_findings_on_privacy_flag_every_broken_claim(
+def test_the_findings_on_privacy_flag_every_broken_promise(
     row: MakeRow, statements: list[dict[str, Any]], sentences: list[str]
 ) -> None:
     rows = [row(f"row{index}", **statement) for index, statement in enumerate(statements)]
@@ -130,6 +128,6 @@ def test_rows_without_guarantee_are_labelled_by_their_notes(row: MakeRow) -> Non
     assert sentence.endswith(" in “a” and “c” (first reward without noise), “b” (not bounded) and “d”.")
 
 
-def test_a_row_that_claims_nothing_is_never_called_private(row: MakeRow) -> None:
+def test_a_row_that_promises_nothing_is_never_called_private(row: MakeRow) -> None:
     rows = [row("private, says its label", accounted=0.5), row("b", claimed=1, accounted=1)]
     assert "says its label" not in " ".join(privacy.privacy_findings(rows))

@@ -177,5 +177,5 @@ def test_exact_losses_are_rounded_up_and_leave_the_further_measurements(buying_r
     row = noisy(buying_row, "private", extra={"violations": 3.0, "mu_event": 0.5, **exact})
     (line,) = procurement.losses([buying_row("nf-cb"), row])
     assert (line["index"], line["claimed"]) == (1, "1")
-    assert line["cells"] == ["0.1235", "0.2", "0.3", "1", "2", "none"]
+    assert line["cells"] == ["0.1235", "0.2", "0.3", "1", "2", "no limit"]
     assert further_columns([row]) == ["mu_event"]

@@ -164,7 +164,7 @@ def test_the_source_of_suppliers_is_told() -> None:
     uniform = plain(question.problem_text(about | {"distribution": "uniform", "instances": 5}))
     assert uniform.endswith("Qualities and costs are uniform between 0 and 1, drawn for 5 instances, which take turns.")
     normal = question.problem_text(about | {"distribution": "normal", "homogeneous": True})
-    assert "around 0.4 with standard deviation 0.1, drawn anew for every replication. Costs and capacities" in normal
+    assert "around 0.4 with standard deviation 0.1, drawn anew for every run. Costs and capacities" in normal
 
 
 def test_where_agents_differ_regret_is_counted_against_the_best_arm_on_average() -> None:

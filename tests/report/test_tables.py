@@ -48,7 +48,8 @@ def test_rows_that_promise_the_same_share_a_card_and_a_line(row: MakeRow) -> Non
     ((lines, _),) = card["notes"]
     assert card["facts"] == {"Unit": "one reward of one agent", "Adversary": "one who sees every message"}
     assert len(lines) == 2
-    assert lines[0].startswith("“a” and “b”: claimed epsilon 1,") and lines[1].startswith("“c”: claimed epsilon 2,")
+    plain = [" ".join(line.split()) for line in lines]
+    assert plain[0].startswith("“a” and “b”: ε = 1 promised and kept:") and plain[1].startswith("“c”: ε = 2 promised and kept:")
 
 
 def test_notes_are_sentences_beside_the_rows_they_belong_to(row: MakeRow) -> None:

@@ -103,4 +103,4 @@ def test_many_rows_are_named_only_when_pointed_at(row: MakeRow) -> None:
 def test_the_picture_tells_its_numbers_in_words_too(row: MakeRow) -> None:
     described = " ".join(draw([row("a", **PRIVATE), row("b")]).get("aria-label", "").split())
     assert described.startswith("Scatter chart of regret per shop")
-    assert "a: regret 10.00 ± 0.10 per shop, accounted epsilon 1, 1 kB sent" in described
+    assert "a: regret 10.00 ± 0.10 per shop, ε that holds 1, 1 kB" in described

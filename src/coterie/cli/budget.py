@@ -7,10 +7,13 @@ from typing import Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
+from coterie.cli.table import COLOURS
 from coterie.errors import UsageError
 from coterie.privacy.mechanisms import MECHANISMS
+from coterie.privacy.statement import epsilon_text, promise, promise_words
 
 
 def budget(
@@ -18,9 +21,9 @@ def budget(
     agents: int = typer.Option(10, metavar="N", help="For an algorithm: the number of agents."),
     arms: int = typer.Option(10, metavar="K", help="For an algorithm: the number of arms."),
     horizon: int = typer.Option(10_000, metavar="T", help="For an algorithm: the number of rounds."),
-    epsilon: float = typer.Option(None, metavar="E", help="For an algorithm: the epsilon to state."),
+    epsilon: float = typer.Option(None, metavar="E", help="For an algorithm: the epsilon to promise."),
     mode: str = typer.Option(None, metavar="M", help="For an algorithm: private, paper, ..."),
-    true_epsilon: float = typer.Option(None, metavar="E", help="Instead: what a reward may truly lose; finds the noise."),
+    true_epsilon: float = typer.Option(None, metavar="E", help="Instead: the epsilon that shall hold; finds the noise."),
     sets: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="An option of the algorithm, or a key of the study."),
     person: int = typer.Option(10, metavar="M", help="Also tell what a person with so many rewards loses."),
     as_json: bool = typer.Option(False, "--json", help="Everything as JSON on stdout, and nothing else there."),
@@ -78,17 +81,16 @@ def _options(sets: list[str]) -> dict[str, Any]:
 
 
 def _table(row: dict[str, Any], person: int) -> Table:
-    privacy, claimed = row["privacy"], row["privacy"]["claimed"]
-    said = "claims nothing" if claimed is None else f"claims epsilon {claimed['epsilon']:g}"
+    privacy, found = row["privacy"], promise(row["privacy"])
+    said = f"ε = {epsilon_text(privacy['claimed'])} " if found.kept else ""
     sizes = f"{row['agents']} agents, {row['arms']} arms, {row['horizon']:,} rounds"
-    verdict = "[green]true[/green]" if privacy["private"] else "[red]not true[/red]" if claimed else "no privacy"
-    title, caption = f"{row['label']}: {said}, {verdict}", f"{sizes}; epsilon: {privacy['unit']}"
-    table = Table(title=title, caption=caption, header_style="bold")
-    for heading in ("who", "sees", "epsilon", f"with {person} rewards", "whole history", "trusting"):
-        table.add_column(heading, justify="right" if heading in ("epsilon", "whole history") else "left")
+    title = f"{escape(row['label'])}: {said}[{COLOURS[found]}]{promise_words(privacy)}[/]"
+    table = Table(title=title, caption=f"{sizes}; ε that holds: {privacy['unit']}", header_style="bold")
+    for heading in ("who", "sees", "ε that holds", f"with {person} rewards", "whole history", "trusting"):
+        table.add_column(heading, justify="left" if heading in ("who", "sees", "trusting") else "right")
     table.add_row("the agent itself", "its own rewards", "-", "-", "-", "-")
     for one, several, whole in zip(row["parties"], row["person"]["parties"], row["history"], strict=True):
-        losses = ["none" if view["epsilon"] is None else f"{view['epsilon']:.4g}" for view in (one, several, whole)]
+        losses = [epsilon_text({"epsilon": view["epsilon"], "delta": 0.0}) for view in (one, several, whole)]
         table.add_row(one["party"], one["sees"], *losses, one["trusts"] if one["epsilon"] is not None else one["why"])
     return table
 

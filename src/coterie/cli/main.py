@@ -9,6 +9,7 @@ import typer
 from coterie.cli.audit import audit
 from coterie.cli.budget import budget
 from coterie.cli.run import run
+from coterie.cli.statement import statement
 from coterie.cli.studies import studies
 from coterie.errors import CoterieError
 from coterie.version import VERSION
@@ -25,6 +26,7 @@ app.command()(run)
 app.command()(studies)
 app.command()(audit)
 app.command()(budget)
+app.command()(statement)
 
 
 @app.callback(invoke_without_command=True)

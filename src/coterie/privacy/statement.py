@@ -2,11 +2,14 @@
 
 A guarantee without its unit and its adversary says nothing. Neither is for an algorithm to write: an algorithm promises numbers
 (`Claim`), and against whom they hold follows from its ways out (`Doors`). `guarantees` makes a `Guarantee` for each party
-around a method, from what passes its doors.
+around a method, from what passes its doors. Whether a promise is kept is decided in one place (`promise`), and so are the words
+for it, whoever prints them.
 """
 
-from collections.abc import Iterator
-from math import exp, inf
+from collections.abc import Iterator, Mapping
+from decimal import ROUND_CEILING, Context, Decimal
+from enum import Enum
+from math import ceil, exp, inf
 from typing import Any, NamedTuple
 
 from coterie.privacy.accountant import Loss
@@ -17,6 +20,8 @@ SEES_ALL = "anyone who sees every message, count, arm and time, and may control 
 SEES_NO_CHOICES = "anyone who sees every message, but no arm, count or time of an agent's own choices"
 SEES_NO_REPORT = "anyone but the server, who sees its decisions, every arm and time, but no report"
 SEES_SUMS = "anyone who sees the sum of all reports, every arm and time, but no single report"
+WEAK_ABOVE = 3.0  # odds may then shift by more than a factor of 20: hardly a protection
+SLACK = 1 + 1e-12  # sums of prices carry rounding errors; a promise is not broken by the last bit
 
 
 class Claim(NamedTuple):
@@ -43,12 +48,31 @@ class Doors(NamedTuple):
     caveat: str = ""  # why choices rest on raw rewards
     void: str = ""  # why no finite loss holds, whatever the ledger says
     unit: str = UNIT_OF_PRIVACY  # what may change between two histories that are to look alike
+    honest: int = 0  # where a report carries a share of the noise: of how many agents it has to be there; 0: of all
+    agents: int = 0  # how many report; 0: not said
 
     @property
     def adversary(self) -> str:
         if self.caveat:
             return SEES_NO_CHOICES
         return SEES_NO_REPORT if self.trusted else SEES_ALL if self.single else SEES_SUMS
+
+    @property
+    def trust(self) -> str:
+        """Who has to be trusted, and for what.
+
+        >>> Doors(single=False, honest=8, agents=10).trust
+        'secure aggregation to show no single report, and that at least 8 of 10 agents add their share of noise'
+        """
+        whom = []
+        if self.trusted:
+            whom.append("the server to keep raw sums to itself and to add the noise")
+        if not self.single:
+            some = f"at least {self.honest} of {self.agents}" if self.honest else f"all {self.agents or ''}".strip()
+            whom.append(f"secure aggregation to show no single report, and that {some} agents add their share of noise")
+        if self.caveat:
+            whom.append("the agent to keep its choices to itself")
+        return "; ".join(whom) or "nobody"
 
 
 def statement(claim: Claim, doors: Doors, booked: float) -> dict[str, Any]:
@@ -59,7 +83,7 @@ def statement(claim: Claim, doors: Doors, booked: float) -> dict[str, Any]:
     """
     void = doors.void or ("" if booked < inf else "no finite epsilon holds: a number left an agent without noise")
     promised = claim.epsilon < inf
-    private = bool(promised and not void and booked <= claim.epsilon * (1 + 1e-12))
+    private = bool(promised and not void and booked <= claim.epsilon * SLACK)
     notes = [claim.note, void if promised else "", doors.caveat]
     return {
         "claimed": {"epsilon": claim.epsilon, "delta": claim.delta} if promised else None,
@@ -69,6 +93,87 @@ def statement(claim: Claim, doors: Doors, booked: float) -> dict[str, Any]:
         "adversary": doors.adversary,
         "note": ". ".join(dict.fromkeys(note for note in notes if note)),
     }
+
+
+class Promise(Enum):
+    """What became of what was promised."""
+
+    KEPT = "promised and kept"
+    WEAK = "kept, but weak"
+    BROKEN = "broken"
+    NOTHING = "nothing promised"
+
+    @property
+    def kept(self) -> bool:
+        return self in (Promise.KEPT, Promise.WEAK)
+
+
+def promise(said: Mapping[str, Any]) -> Promise:
+    """Of a statement: is what holds no more than what was promised?
+
+    >>> promise(statement(Claim(5.0), Doors(), 5.0))
+    <Promise.WEAK: 'kept, but weak'>
+    """
+    claimed, holds = said["claimed"], said["accounted"]
+    if claimed is None:
+        return Promise.NOTHING
+    if not said["private"] or holds["epsilon"] is None:
+        return Promise.BROKEN
+    if holds["epsilon"] > claimed["epsilon"] * SLACK or holds["delta"] > claimed["delta"] * SLACK:
+        return Promise.BROKEN
+    return Promise.WEAK if holds["epsilon"] > WEAK_ABOVE else Promise.KEPT
+
+
+def promise_words(said: Mapping[str, Any]) -> str:
+    """The same with the numbers, where they differ.
+
+    >>> promise_words(statement(Claim(0.1), Doors(), 5.0))
+    'broken: promised 0.1, 5 holds'
+    """
+    found = promise(said)
+    if found is not Promise.BROKEN:
+        return found.value
+    return f"broken: promised {epsilon_text(said['claimed'])}, {epsilon_text(said['accounted'])} holds"
+
+
+def epsilon_text(guarantee: Mapping[str, Any] | None) -> str:
+    """What is promised or holds: epsilon, with delta where it is not 0.
+
+    >>> epsilon_text(None), epsilon_text({"epsilon": None, "delta": 0.0}), epsilon_text({"epsilon": 1.0, "delta": 1e-6})
+    ('nothing', 'no limit', '1, delta 1e-06')
+    """
+    if guarantee is None:
+        return "nothing"
+    if guarantee["epsilon"] is None:
+        return "no limit"
+    text = rounded_up_text(guarantee["epsilon"])
+    return f"{text}, delta {guarantee['delta']:.3g}" if guarantee["delta"] else text
+
+
+def rounded_up_text(epsilon: float) -> str:
+    """To four digits: a loss must not look smaller than it is.
+
+    >>> rounded_up_text(1.00001), rounded_up_text(0.1 + 0.2), rounded_up_text(inf)
+    ('1.001', '0.3', 'no limit')
+    """
+    if epsilon == inf:
+        return "no limit"
+    without_float_error = Decimal(f"{epsilon:.12g}")
+    return f"{Context(prec=4, rounding=ROUND_CEILING).plus(without_float_error).normalize():,f}"
+
+
+def odds_text(epsilon: float) -> str:
+    """By what factor odds may shift, rounded up.
+
+    >>> odds_text(1.0), odds_text(5.0), odds_text(10.0), odds_text(50.0)
+    ('2.72', '149', '22,027', 'e^50')
+    """
+    if epsilon >= 14:
+        return f"e^{rounded_up_text(epsilon)}"
+    factor = exp(epsilon)
+    if factor >= 100:
+        return f"{ceil(factor):,}"
+    return f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal(factor).normalize():f}"
 
 
 class Guarantee(NamedTuple):
@@ -93,9 +198,9 @@ class Guarantee(NamedTuple):
             return f"{who} is not kept from learning {self.unit}: {self.why}."
         if self.epsilon == 0.0:
             return f"{who} learns nothing about {self.unit}."
-        most = f"{exp(self.epsilon):.3g}" if self.epsilon < 20 else f"e^{self.epsilon:.4g}, which protects nothing"
+        weak = ", which is weak" if self.epsilon > WEAK_ABOVE else ""
         rest = f", but for a chance of {self.delta:g}" if self.delta else ""
-        shift = f"by a factor of at most {most} (epsilon {self.epsilon:.4g}){rest}"
+        shift = f"by a factor of at most {odds_text(self.epsilon)} (epsilon {rounded_up_text(self.epsilon)}){weak}{rest}"
         return f"{who} can shift its odds about {self.unit} {shift}, trusting {self.trusts}."
 
     def document(self) -> dict[str, Any]:
@@ -103,8 +208,17 @@ class Guarantee(NamedTuple):
         return self._asdict() | {"epsilon": self.epsilon if self.epsilon < inf else None, "words": self.words()}
 
 
-def unit_of(rewards: int) -> str:
-    return UNIT_OF_PRIVACY if rewards == 1 else f"a person with {rewards:,} rewards of one agent"
+def unit_of(rewards: int, unit: str = UNIT_OF_PRIVACY) -> str:
+    """So many of the unit, all of one person.
+
+    >>> unit_of(10), unit_of(10, ONE_ORDER)
+    ('a person with 10 rewards of one agent', "what came of 10 rounds' orders of one agent with one producer")
+    """
+    if rewards == 1:
+        return unit
+    if unit == UNIT_OF_PRIVACY:
+        return f"a person with {rewards:,} rewards of one agent"
+    return unit.replace("one round's order", f"{rewards:,} rounds' orders")
 
 
 def guarantees(claim: Claim, doors: Doors, loss: Loss, rewards: int = 1, unit: str = "") -> list[Guarantee]:
@@ -113,25 +227,19 @@ def guarantees(claim: Claim, doors: Doors, loss: Loss, rewards: int = 1, unit: s
     `loss` is that of the dearest reward, by the doors that count.
     """
     epsilon = inf if doors.void else loss.times(rewards).epsilon(claim.delta)
-    about = unit or (unit_of(rewards) if doors.unit == UNIT_OF_PRIVACY else doors.unit)
+    about = unit or unit_of(rewards, doors.unit)
     bare = doors.void or ("a number leaves an agent without noise" if epsilon == inf else "")
     found = []
     for party, sees, single, choices in _parties(doors.structure):
-        trusts, why, lost = "nobody", bare, epsilon
+        trusts, why, lost = doors.trust, bare, epsilon
         if single and doors.trusted:
             why, lost = "reports are raw sums: the server adds the noise", inf
-        elif doors.trusted:
-            trusts = "the server"
         elif not doors.single and party == EVERYONE:
             why, lost = "a single report carries a share of the noise only", inf
-        elif not doors.single:
-            trusts = "secure aggregation to show no single report"
         elif doors.caveat and choices:
             why, lost = doors.caveat, inf
-        elif doors.caveat:
-            trusts = "the agent to keep its choices to itself"
         if sees == NOTHING:
-            why, lost, trusts = "", 0.0, "nobody"
+            trusts, why, lost = "nobody", "", 0.0
         found.append(Guarantee(party, sees, about, trusts, lost, claim.delta, why))
     return found
 

@@ -129,7 +129,7 @@ def together_finding(rows: Sequence[Row], names: Sequence[str]) -> Finding | Non
     who, is_, it = listed([names[agent] for agent in lost]), *(("is", "it") if len(lost) == 1 else ("are", "they"))
     opening = (
         f"Alone, {who} {is_} misled: in {named(alone)} {it} ended on the best arm in {_shares(alone, lost)} of the "
-        "replications. That share when learning together, and the regret of all agents compared with learning alone:"
+        "runs. That share when learning together, and the regret of all agents compared with learning alone:"
     )
     cases = [f"{named(row)}: {_shares(row, lost)}{_doubt(row, alone, lost)}; {against(row, alone)}" for row in talking]
     return Finding(opening, tuple(cases))

@@ -62,4 +62,4 @@ def best_arm_findings(rows: Sequence[Row]) -> list[str]:
         return []
     if len(missed) == len(known):
         return [f"Share of agents that ended on the best arm: {shares}."]
-    return ["All agents ended on the best arm in every replication" + (f", except in {shares}." if missed else ".")]
+    return ["All agents ended on the best arm in every run" + (f", except in {shares}." if missed else ".")]

@@ -154,7 +154,7 @@ def liar_findings(rows: Sequence[Row]) -> list[Finding]:
 def _case(row: Row, calm: Row | None, alone: Row | None) -> str:
     text = f"{_regret(row)} ({row['faults']['attack']})"
     if row["replications"] > 1:
-        text += f", at most {number(row['regret_per_agent']['max'])} in one replication"
+        text += f", at most {number(row['regret_per_agent']['max'])} in one run"
     if calm is not None:
         text += f"; {_regret(calm)} without liars"
     return text + (f"; compared with learning alone, {against(row, alone)}" if alone else "")

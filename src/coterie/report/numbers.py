@@ -42,6 +42,11 @@ def data_size(count: float) -> str:
     return plural(count, "byte")
 
 
+def sent_text(count: float) -> str:
+    """How much somebody sends in all: 12.5 kB, or that it sends nothing."""
+    return data_size(count) if count else f"sends{GLUE}nothing"
+
+
 def compact(value: float) -> str:
     """An axis label: 250, 20k, 1.5M."""
     for size, suffix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from coterie.privacy.statement import Promise, epsilon_text, promise
 from coterie.report.controls import learns_from_itself
 from coterie.report.numbers import number, times
-from coterie.report.privacy import claims_privacy, epsilon_of, epsilon_text
+from coterie.report.privacy import claims_privacy, epsilon_of
 from coterie.report.procurement import with_violations
 from coterie.report.regret import decisions_shown, mean_regret, per_decisions, too_close
 from coterie.report.rows import Finding, Row, all_named, named
@@ -96,7 +97,8 @@ def _difference(row: Row, reference: Row, more: float) -> str:
 def _given(row: Row) -> str:
     if not row["privacy"]["private"]:
         return "not private"
-    return f"private at epsilon {epsilon_text(row['privacy']['accounted'])}"
+    weak = " (weak)" if promise(row["privacy"]) is Promise.WEAK else ""
+    return f"private at epsilon {epsilon_text(row['privacy']['accounted'])}{weak}"
 
 
 def _no_gain(rows: Sequence[Row]) -> list[Finding]:

@@ -1,43 +1,49 @@
-"""What a row claims about privacy, what it really gives, and what that means for someone who never met an epsilon.
+"""What a row promises about privacy, what holds, and what that means for someone who never met an epsilon.
 
-A row is called private only if its `private` flag says so.
+Whether a promise is kept is decided by `privacy.statement.promise`, here as everywhere.
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from decimal import ROUND_CEILING, Context, Decimal
 from enum import Enum
 from typing import Any
 
+from coterie.privacy.statement import WEAK_ABOVE, Promise, epsilon_text, promise, promise_words
 from coterie.report.numbers import GLUE, listed
 from coterie.report.rows import Row, all_named, named
 
 
 class Verdict(Enum):
-    """How what is accounted compares with what is claimed. The symbol carries it where colour cannot."""
+    """What became of a promise. The symbol carries it where colour cannot."""
 
     UNSUPPORTED = (
         "unsupported",
         "✕",
-        "Claimed, but not guaranteed",
-        "An epsilon is claimed, but it is not guaranteed. Do not treat this as private.",
+        "Broken: no limit holds",
+        "An epsilon is promised, but no finite one holds. Do not treat this as private.",
     )
     ABOVE = (
         "above",
         "▲",
-        "More is lost than claimed",
-        "The loss counted over the whole run is larger than the epsilon that is claimed. Go by the accounted number.",
+        "Broken: more is lost than promised",
+        "The loss counted over the whole run is larger than the epsilon that is promised. Go by the ε that holds.",
+    )
+    WEAK = (
+        "weak",
+        "◐",
+        "Kept, but weak",
+        f"The promise is kept, but with an epsilon above {WEAK_ABOVE:g} odds may shift by more than a factor of 20.",
     )
     WITHIN = (
         "within",
         "✓",
-        "The accounted loss is within the claim",
-        "The loss counted over the whole run is no larger than the epsilon that is claimed.",
+        "Promised and kept",
+        "The loss counted over the whole run is no larger than the epsilon that is promised.",
     )
     UNCLAIMED = (
         "unclaimed",
         "○",
-        "No privacy claimed",
+        "Nothing promised",
         "Nothing is promised about what an observer can learn.",
     )
 
@@ -45,18 +51,14 @@ class Verdict(Enum):
         self.key, self.symbol, self.heading, self.explained = key, symbol, heading, explained
 
 
+VERDICTS = {Promise.KEPT: Verdict.WITHIN, Promise.WEAK: Verdict.WEAK, Promise.NOTHING: Verdict.UNCLAIMED}
+
+
 def verdict(row: Row) -> Verdict:
-    privacy = row["privacy"]
-    claimed, accounted = epsilon_of(privacy["claimed"]), epsilon_of(privacy["accounted"])
-    if claimed is None:
-        return Verdict.UNCLAIMED
-    if accounted is None:
-        return Verdict.UNSUPPORTED
-    # Sums of prices carry rounding errors; a claim is not broken by the last bit.
-    slack = 1 + 1e-9
-    if accounted > claimed * slack or privacy["accounted"]["delta"] > privacy["claimed"]["delta"] * slack:
-        return Verdict.ABOVE
-    return Verdict.WITHIN if privacy["private"] else Verdict.UNSUPPORTED
+    found, holds = promise(row["privacy"]), epsilon_of(row["privacy"]["accounted"])
+    if found is not Promise.BROKEN:
+        return VERDICTS[found]
+    return Verdict.UNSUPPORTED if holds is None else Verdict.ABOVE
 
 
 def claims_privacy(row: Row) -> bool:
@@ -66,15 +68,6 @@ def claims_privacy(row: Row) -> bool:
 def epsilon_of(guarantee: Mapping[str, Any] | None) -> float | None:
     """The finite epsilon of a guarantee, or None where there is none."""
     return None if guarantee is None else guarantee["epsilon"]
-
-
-def epsilon_text(guarantee: Mapping[str, Any] | None) -> str:
-    """Epsilon to four digits, rounded up (a loss must not look smaller than it is), with delta where it is not 0."""
-    if guarantee is None or guarantee["epsilon"] is None:
-        return "none"
-    without_float_error = Decimal(f"{guarantee['epsilon']:.12g}")
-    text = f"{Context(prec=4, rounding=ROUND_CEILING).plus(without_float_error).normalize():f}"
-    return f"{text}, delta {guarantee['delta']:.3g}" if guarantee["delta"] else text
 
 
 def success_bound(guarantee: Mapping[str, Any]) -> float:
@@ -90,19 +83,25 @@ def success_bound(guarantee: Mapping[str, Any]) -> float:
 
 
 def privacy_text(row: Row) -> str:
-    """What a row claims, what it gives, and what that means."""
+    """What a row promises, what holds, and what that means."""
     privacy = row["privacy"]
-    claimed, accounted = epsilon_text(privacy["claimed"]), epsilon_text(privacy["accounted"])
-    claim = "" if claimed == "none" else f"claimed epsilon {claimed}, "
-    given = "no finite epsilon holds" if accounted == "none" else f"accounted epsilon {accounted}"
-    return f"{claim}{given}: {_protection(privacy)}"
+    return f"{_promised(privacy)}: {_protection(privacy)}"
+
+
+def _promised(privacy: Mapping[str, Any]) -> str:
+    found, holds = promise(privacy), epsilon_text(privacy["accounted"])
+    if found is Promise.BROKEN:
+        return promise_words(privacy)
+    if found is Promise.NOTHING:
+        return f"nothing promised, {holds}" + ("" if privacy["accounted"]["epsilon"] is None else " holds")
+    promised = epsilon_text(privacy["claimed"])
+    return f"ε{GLUE}={GLUE}{promised} {found.value}" + ("" if promised == holds else f" ({holds} holds)")
 
 
 def _protection(privacy: Mapping[str, Any]) -> str:
+    """What the epsilon that holds means: the same whatever was promised."""
     if epsilon_of(privacy["accounted"]) is None:
         return "nothing is guaranteed about how well an observer can guess"
-    if not privacy["private"]:
-        return "not private, so count on no protection"
     bound = success_bound(privacy["accounted"])
     if bound > 0.999:
         return f"an observer's guess may be right in more than 99.9{GLUE}% of cases, in practice no protection"
@@ -113,23 +112,23 @@ def _protection(privacy: Mapping[str, Any]) -> str:
 
 
 def privacy_findings(rows: Sequence[Row]) -> list[str]:
-    """Every broken claim, and what the kept ones protect."""
-    claiming = list(filter(claims_privacy, rows))
-    above = [row for row in claiming if verdict(row) is Verdict.ABOVE]
-    unsupported = [row for row in claiming if verdict(row) is Verdict.UNSUPPORTED]
-    kept = [row for row in claiming if verdict(row) is Verdict.WITHIN]
-    if not claiming:
-        return ["No row claims any privacy."]
+    """Every broken promise, and what the kept ones protect."""
+    of = {kind: [row for row in rows if verdict(row) is kind] for kind in Verdict}
+    above, weak, kept = of[Verdict.ABOVE], of[Verdict.WEAK], of[Verdict.WITHIN]
+    if not any(map(claims_privacy, rows)):
+        return ["No row promises any privacy."]
     sentences = []
-    if unsupported:
-        sentences.append(f"The privacy claimed is not guaranteed in {listed(with_notes(unsupported))}.")
+    if of[Verdict.UNSUPPORTED]:
+        sentences.append(f"The promise is broken, and no limit holds, in {listed(with_notes(of[Verdict.UNSUPPORTED]))}.")
     if above:
-        losses = [f"{named(row)} ({_claimed_and_accounted(row)})" for row in above]
-        sentences.append(f"More privacy is lost than claimed in {listed(losses)}.")
+        losses = [f"{named(row)} ({promise_words(row['privacy']).removeprefix('broken: ')})" for row in above]
+        sentences.append(f"The promise is broken in {listed(losses)}.")
+    if weak:
+        sentences.append(f"The promise is kept, but weak (an epsilon above {WEAK_ABOVE:g}), in {all_named(weak)}.")
     if kept:
-        sentences.append(
-            f"{_kept(kept, rows)} What is protected is {listed(_units(kept))}; “Privacy in words” says from whom."
-        )
+        sentences.append(f"The promise is kept in {_whom(kept, rows)}.")
+    if weak or kept:
+        sentences[-1] += f" What is protected is {listed(_units([*weak, *kept]))}; “Privacy in words” says from whom."
     return sentences
 
 
@@ -141,15 +140,9 @@ def with_notes(rows: Sequence[Row]) -> list[str]:
     return [all_named(group) + (f" ({note})" if note else "") for note, group in groups.items()]
 
 
-def _claimed_and_accounted(row: Row) -> str:
-    claimed, accounted = (epsilon_text(row["privacy"][key]) for key in ("claimed", "accounted"))
-    return f"claimed epsilon{GLUE}{claimed}, accounted{GLUE}{accounted}"
-
-
-def _kept(kept: Sequence[Row], rows: Sequence[Row]) -> str:
+def _whom(kept: Sequence[Row], rows: Sequence[Row]) -> str:
     others = len(kept) < sum(map(claims_privacy, rows))
-    whom = "every row that claims privacy" if not others else all_named(kept)
-    return f"The accounted loss is within the claim in {whom}."
+    return all_named(kept) if others else "every row that promises privacy"
 
 
 def _units(rows: Sequence[Row]) -> list[str]:

@@ -8,9 +8,10 @@ rounds. A row is said to have learned from others only if it beats both its echo
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from coterie.privacy.statement import epsilon_text
 from coterie.report.controls import BASELINE, Comparison, alone_of, compared, echo_of, learns_from_itself
 from coterie.report.numbers import listed, measured, number, percent, plural, times
-from coterie.report.privacy import claims_privacy, epsilon_text
+from coterie.report.privacy import claims_privacy
 from coterie.report.rows import Finding, Row, all_named, named
 from coterie.report.traffic import talks
 
@@ -148,7 +149,7 @@ def losses(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 def _loss(epsilon: float | None) -> str:
     """Rounded up: a loss must not look smaller than it is."""
-    return "none" if epsilon is None else epsilon_text({"epsilon": epsilon, "delta": 0.0})
+    return epsilon_text({"epsilon": epsilon, "delta": 0.0})
 
 
 def is_shown(measurement: str) -> bool:

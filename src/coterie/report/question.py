@@ -121,7 +121,7 @@ def _suppliers_text(problem: Mapping[str, Any]) -> str:
     if problem["distribution"] != "uniform":
         law += f" around {problem['alpha']:g} with standard deviation {problem['sd']:g}"
     instances = problem.get("instances")
-    drawn = f"for {plural(instances, 'instance')}, which take turns" if instances else "anew for every replication"
+    drawn = f"for {plural(instances, 'instance')}, which take turns" if instances else "anew for every run"
     same = " Costs and capacities are the same for all agents." if problem["homogeneous"] else ""
     return f"Qualities and costs are {law}, drawn {drawn}.{same}"
 

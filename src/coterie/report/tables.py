@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
 from typing import Any
 
+from coterie.privacy.statement import epsilon_text
 from coterie.report import releases
 from coterie.report.groups import crowded, groups
-from coterie.report.numbers import data_size, decimals_of, number, percent
-from coterie.report.privacy import Verdict, claims_privacy, epsilon_text, privacy_text, verdict
+from coterie.report.numbers import decimals_of, number, percent, sent_text
+from coterie.report.privacy import Verdict, claims_privacy, privacy_text, verdict
 from coterie.report.procurement import is_shown, violated
 from coterie.report.regret import decisions_shown, per_decisions
 from coterie.report.rows import Row, all_named
@@ -61,7 +62,7 @@ def _best_arm(row: Row) -> str:
 
 def _traffic(communication: Mapping[str, float]) -> list[str]:
     counts = [number(communication[key]) for key in ("rounds", "messages")]
-    return [*counts, data_size(communication["bytes"]), number(communication["cost"])]
+    return [*counts, sent_text(communication["bytes"]), number(communication["cost"])]
 
 
 def protections(rows: Sequence[Row]) -> dict[tuple[str, str], str]:

@@ -5,10 +5,11 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
+from coterie.privacy.statement import epsilon_text
 from coterie.report.axes import Scale, draw_axes, linear_scale, log_scale, needs_log_scale
 from coterie.report.labels import LETTERS_MAX, ROWS_MAX, Box, best_place, in_lines, width_of, write_name
-from coterie.report.numbers import data_size, measured
-from coterie.report.privacy import Verdict, epsilon_of, epsilon_text, verdict
+from coterie.report.numbers import measured, sent_text
+from coterie.report.privacy import Verdict, epsilon_of, verdict
 from coterie.report.rows import Row
 from coterie.report.svg import BOTTOM, HEIGHT, LEFT, TOP, WIDTH, Point, add, colour, path, picture, source
 from coterie.report.words import Words
@@ -25,8 +26,8 @@ class Axis(NamedTuple):
 
 
 EPSILON = Axis(
-    "Accounted epsilon (log scale; smaller = more private)",
-    "no finite epsilon",
+    "ε that holds (log scale; smaller = more private)",
+    "no limit",
     lambda row: epsilon_of(row["privacy"]["accounted"]),
 )
 COST = Axis("Communication cost (log scale)", "no cost", lambda row: row["communication"]["cost"] or None)
@@ -69,8 +70,8 @@ def tradeoff(rows: Sequence[Row], names: Sequence[str], words: Words) -> str:
 
 def _mark_text(row: Row, per_agent: str) -> str:
     regret = measured(row["regret_per_agent"], row["replications"])
-    accounted, sent = epsilon_text(row["privacy"]["accounted"]), data_size(row["communication"]["bytes"])
-    return f"{row['label']}: regret {regret} {per_agent}, accounted epsilon {accounted}, {sent} sent"
+    holds, sent = epsilon_text(row["privacy"]["accounted"]), sent_text(row["communication"]["bytes"])
+    return f"{row['label']}: regret {regret} {per_agent}, ε that holds {holds}, {sent}"
 
 
 def _across_scale(rows: Sequence[Row], axis: Axis) -> Scale:
@@ -153,7 +154,7 @@ def shape(kind: Verdict) -> str:
 
 
 def _claims(svg: Element, rows: Sequence[Row], centres: Sequence[Point], across: Scale) -> list[Box]:
-    """Dotted lines from the epsilon claimed to the mark, where they differ; returns the room they take."""
+    """Dotted lines from the epsilon promised to the mark, where they differ; returns the room they take."""
     boxes = []
     for index, (row, (end, y)) in enumerate(zip(rows, centres, strict=True)):
         claimed = epsilon_of(row["privacy"]["claimed"])
@@ -167,7 +168,7 @@ def _claims(svg: Element, rows: Sequence[Row], centres: Sequence[Point], across:
 
 
 def _name_and_size(name: str, row: Row) -> list[str]:
-    lines, size = in_lines(name), data_size(row["communication"]["bytes"])
+    lines, size = in_lines(name), sent_text(row["communication"]["bytes"])
     last = f"{lines[-1]} · {size}"
     return [*lines[:-1], last] if len(last) <= LETTERS_MAX else [*lines, size]
 

@@ -1,5 +1,7 @@
 """What a study or an algorithm costs in privacy before it runs, who learns what, and the noise that a true epsilon needs."""
 
+from collections.abc import Iterable
+from fractions import Fraction
 from math import inf
 from typing import Any, NamedTuple
 
@@ -9,6 +11,7 @@ from pydantic import BaseModel
 from coterie.contract import Entry, Method, Setting, Terms, build, doors_of
 from coterie.engines.forecast import Course, Forecast, forecast
 from coterie.errors import UsageError
+from coterie.privacy.accountant import rounded_up
 from coterie.privacy.statement import Doors, Guarantee, guarantees, statement
 from coterie.studies.case import make_case
 from coterie.studies.messages import check
@@ -34,7 +37,21 @@ class Price(NamedTuple):
 
     @property
     def epsilon(self) -> float:
-        return inf if self.doors.void else self.course.loss.epsilon(self.method.claim.delta)
+        return self.epsilon_of(1)
+
+    def epsilon_of(self, rewards: int) -> float:
+        """Of a person with so many rewards, by whom the statement is about."""
+        return inf if self.doors.void else self.course.loss.times(rewards).epsilon(self.method.claim.delta)
+
+    @property
+    def why(self) -> str:
+        """Why no finite epsilon holds; empty where one does."""
+        found = "" if self.epsilon < inf else self.doors.void or "a number leaves an agent without noise"
+        return found.removeprefix("no finite epsilon holds: ")
+
+    def statement(self) -> dict[str, Any]:
+        """As a run states it, of the dearest path there is."""
+        return rewritten(statement(self.method.claim, self.doors, self.epsilon), finite_or_null)
 
     def guarantees(self, rewards: int = 1, unit: str = "") -> list[Guarantee]:
         return guarantees(self.method.claim, self.doors, self.course.loss, rewards, unit)
@@ -61,7 +78,7 @@ class Price(NamedTuple):
             "arms": arms,
             "horizon": horizon,
             "parameters": self.parameters,
-            "privacy": statement(self.method.claim, self.doors, self.epsilon),
+            "privacy": self.statement(),
             "releases": self.course.releases,
             "noise": self.noise(),
             "parties": [found.document() for found in self.guarantees()],
@@ -69,6 +86,18 @@ class Price(NamedTuple):
             "history": [found.document() for found in self.guarantees(self.outlook.rewards, every)],
         }
         return rewritten(facts, finite_or_null)
+
+
+def added_up(prices: Iterable[Price], rewards: int = 1) -> tuple[float, float]:
+    """Epsilon and delta of all of these on the same data: both add up (basic composition), whatever each knew of the others."""
+    found = list(prices)
+    each = {id(price): price for price in found}  # the same row may be there many times, and is worked out once
+    loss = {key: price.epsilon_of(rewards) for key, price in each.items()}
+    losses = [loss[id(price)] for price in found]
+    delta = rounded_up(sum((Fraction(price.method.claim.delta) for price in found), Fraction(0)))
+    if inf in losses or delta >= 1:
+        return inf, min(delta, 1.0)
+    return rounded_up(sum(map(Fraction, losses), Fraction(0))), delta
 
 
 def price_study(study: Specification) -> list[Price]:
@@ -119,8 +148,7 @@ def price_of_truth(entry: Entry, parameters: dict[str, Any], setting: Setting, t
             refused, high, stated = error, stated, (low + stated) / 2
             continue
         if price.epsilon == inf:
-            why = price.doors.void or "a number leaves an agent without noise"
-            raise UsageError(f"--true-epsilon cannot be had from {entry.name} here: {why}")
+            raise UsageError(f"--true-epsilon cannot be had from {entry.name} here: {price.why}")
         if price.epsilon <= true_epsilon:
             best, low = price, stated
         else:

@@ -1,0 +1,294 @@
+"""One page to sign: what a row of a study protects, from whom, how well, whom one has to trust, and what is not covered.
+
+It is about agents that play for real, with this method and these settings, and is made before anything runs. There is a line
+for a signature only where a promise is made and kept.
+"""
+
+import itertools
+import json
+import math
+import shlex
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from coterie.errors import StorageError, UsageError
+from coterie.privacy.statement import (
+    WEAK_ABOVE,
+    Promise,
+    epsilon_text,
+    odds_text,
+    promise,
+    promise_words,
+    rounded_up_text,
+    unit_of,
+)
+from coterie.report.numbers import GLUE, listed
+from coterie.report.privacy import success_bound
+from coterie.report.words import Words
+from coterie.studies.budget import Price, added_up
+from coterie.studies.spec import Procurement, Specification, finite_or_null, rewritten
+from coterie.version import VERSION
+
+HERE = Path(__file__).parent
+
+
+class Verdict(NamedTuple):
+    """Of an audit."""
+
+    words: str
+    failed: bool
+
+
+def headline(prices: Sequence[Price]) -> int:
+    """The row to sign where none is named: the smallest epsilon that is promised and kept, else the first."""
+    kept = [n for n, price in enumerate(prices) if promise(price.statement()).kept]
+    return min(kept, key=lambda n: prices[n].epsilon, default=0)
+
+
+def row_of(study: Specification, wanted: str | None, prices: Sequence[Price]) -> int:
+    """By its label, or by its number from 1 on."""
+    if wanted is None:
+        return headline(prices)
+    labels = [row.label for row in study.rows]
+    if wanted in labels:
+        return labels.index(wanted)
+    if wanted.isdecimal() and 1 <= int(wanted) <= len(labels):
+        return int(wanted) - 1
+    named = ", ".join(repr(label) for label in labels[:10]) + (", ..." if len(labels) > 10 else "")
+    raise UsageError(f"--row must be a number in 1..{len(labels)} or one of {named}, got {wanted!r}")
+
+
+def facts(
+    study: Specification,
+    prices: Sequence[Price],
+    index: int,
+    rewards: int = 10,
+    others: Mapping[str, Sequence[Price]] | None = None,
+    audit: Verdict | None = None,
+) -> dict[str, Any]:
+    """All that the page says, as JSON takes it: an infinite epsilon is null."""
+    row, price = study.rows[index], prices[index]
+    said = price.statement()
+    found = {
+        "study": {"name": study.name, "title": study.title, "digest": study.digest, "rows": len(prices)},
+        "version": VERSION,
+        "row": {"number": index + 1, "label": row.label},
+        "algorithm": row.name,
+        "mode": row.parameters().get("mode"),
+        "parameters": row.parameters(),
+        "agents": study.problem.agents,
+        "arms": study.problem.arms,
+        "horizon": study.horizon,
+        "words": study.words.model_dump(),
+        "privacy": said,
+        "promise": promise(said).value,
+        "trust": price.doors.trust,
+        "answer": answer(price, said),
+        "losses": [loss(price, count) for count in dict.fromkeys((1, rewards))],
+        "parties": [one.document() for one in price.guarantees()],
+        "not_covered": list(not_covered(price, study)),
+        "added_up": list(sums(study, prices, index, rewards, others or {})),
+        "audit": {"verdict": audit and audit.words, "failed": audit and audit.failed, "command": audit_command(row)},
+        "to_sign": promise(said).kept and not (audit and audit.failed),
+    }
+    return rewritten(found, finite_or_null)
+
+
+def answer(price: Price, said: Mapping[str, Any]) -> str:
+    """The statement in one or two sentences."""
+    kind, holds = promise(said), epsilon_text(said["accounted"])
+    limit = f"no finite ε holds: {price.why}" if price.why else f"ε{GLUE}={GLUE}{holds} holds"
+    if kind is Promise.NOTHING:
+        return f"Nothing is promised, and {limit}."
+    if kind is Promise.BROKEN:
+        return f"The promise is broken: ε{GLUE}={GLUE}{epsilon_text(said['claimed'])} is promised, but {limit}."
+    weak = " That is weak." if kind is Promise.WEAK else ""
+    trust = "" if price.doors.trust == "nobody" else " This asks for trust, see below."
+    return (
+        f"What others get to see shifts the odds of any guess about {price.doors.unit} by a factor of at most "
+        f"{odds_text(price.epsilon)} (ε{GLUE}={GLUE}{holds}).{weak}{trust}"
+    )
+
+
+def loss(price: Price, rewards: int) -> dict[str, Any]:
+    """Of a person with so many rewards: epsilon, by what factor odds may shift, how often a guess between two is right."""
+    epsilon, delta = price.epsilon_of(rewards), price.method.claim.delta
+    right = 1.0 if epsilon == math.inf else success_bound({"epsilon": epsilon, "delta": delta})
+    return {
+        "rewards": rewards,
+        "unit": unit_of(rewards, price.doors.unit),
+        "epsilon": epsilon,
+        "delta": delta,
+        "odds": "any" if epsilon == math.inf else odds_text(epsilon),
+        "guess": "nearly always" if right > 0.999 else f"at most {math.ceil(right * 1000 - 1e-6) / 10:g}{GLUE}%",
+        "weak": epsilon > WEAK_ABOVE,
+    }
+
+
+def not_covered(price: Price, study: Specification) -> Iterator[str]:
+    """What a reader might take to be protected, and is not."""
+    doors, every = price.doors, price.outlook.rewards
+    if doors.caveat:
+        yield f"What an agent chooses: {doors.caveat}. That it takes part is public."
+    else:
+        yield "That an agent takes part, which arms it plays, how often and when: all this is public."
+    if doors.trusted:
+        yield "Anything, from the server: it is handed raw sums."
+    if not doors.single:
+        yield "A single report, should anyone see one: it carries only a share of the noise."
+    if isinstance(study.problem, Procurement):
+        yield "Costs, capacities and the least quality: they are public."
+    yield f"The whole history of an agent: of all its {every:,} rounds together {held(price.epsilon_of(every))}."
+    yield "Another run, row or study on the same data: what is lost adds up."
+    yield "A simulation, whose noise follows from its seed: this is about agents that draw their noise by themselves."
+
+
+def held(epsilon: float) -> str:
+    """The words for an epsilon that holds."""
+    return "no finite ε holds" if epsilon == math.inf else f"ε{GLUE}={GLUE}{rounded_up_text(epsilon)} holds"
+
+
+def sums(
+    study: Specification, prices: Sequence[Price], index: int, rewards: int, others: Mapping[str, Sequence[Price]]
+) -> Iterator[dict[str, Any]]:
+    """What a reward, and a person with so many of them, loses by more than one run on the same data."""
+    own = prices[index]
+    if study.replications > 1 and not own.why:
+        runs = study.replications
+        yield total(f"this row {runs:,} times, as often as the study runs it", [own] * runs, rewards)
+    kept = [price for price in prices if promise(price.statement()).kept]
+    if 1 < len(kept) < len(prices):
+        yield total(f"the {len(kept)} rows that keep their promise, once each", kept, rewards)
+    if len(prices) > 1:
+        yield total(f"all {len(prices)} rows of this study, once each", prices, rewards)
+    if others:
+        yield total(f"this row, and all rows of {listed(list(others))}", [own, *itertools.chain(*others.values())], rewards)
+
+
+def total(what: str, prices: Sequence[Price], rewards: int) -> dict[str, Any]:
+    units = {price.doors.unit for price in prices}
+    if len(units) > 1:
+        raise UsageError(f"--times must name studies that protect the same, got {' and '.join(sorted(units))}")
+    (one, delta), (person, _) = added_up(prices), added_up(prices, rewards)
+    bare = list(dict.fromkeys(price.label for price in prices if price.why))
+    few = [f"“{label}”" for label in bare[:2]] + ([f"{len(bare) - 2} more"] if len(bare) > 2 else [])
+    against = {price.doors.adversary for price in prices}
+    differing = "against those from whom every row protects" if len(against) > 1 else ""
+    note = f"because of {listed(few)}" if bare else differing
+    return {"what": what, "epsilon": one, "person": person, "delta": delta, "note": note}
+
+
+def audit_command(row: Any) -> str:
+    """What audits this row's algorithm with its options."""
+    words, options = ["coterie", "audit", row.reference], row.options
+    told = {"mode", "epsilon"} & set(type(options).model_fields)  # whatever their defaults are or will be
+    for name, value in (options.model_dump(include=told) | options.model_dump(exclude_defaults=True)).items():
+        text = f"{value:.15g}" if isinstance(value, float) else value if isinstance(value, str) else json.dumps(value)
+        words += [f"--{name}", text] if name in ("mode", "epsilon") else ["--set", f"{name}={text}"]
+    return shlex.join(words)
+
+
+# --- the two forms: a page and a text
+
+
+def write(path: Path, found: Mapping[str, Any]) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(render(found), encoding="utf-8")
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def render(found: Mapping[str, Any]) -> str:
+    environment = Environment(
+        loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {"worded": Words(**found["words"]).in_place_of_ours}
+    return environment.get_template("statement.html.j2").render(
+        found, lines=list(lines(found)), epsilon=epsilon_cell, audited=audit_line(found), unsigned=unsigned(found)
+    )
+
+
+def epsilon_cell(epsilon: float | None) -> str:
+    return epsilon_text({"epsilon": epsilon, "delta": 0.0})
+
+
+def lines(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """(what it is about, the sentence), in the study's own words."""
+    said, worded = found["privacy"], Words(**found["words"]).in_place_of_ours
+    if said["accounted"]["epsilon"] is None:
+        yield "protected", "nothing"
+        yield "promise", promise_words(said)
+        return
+    yield "protected", worded(said["unit"])
+    yield "from", worded(said["adversary"])
+    yield "trusting", worded(found["trust"])
+    yield "promise", promise_words(said)
+    if said["note"]:
+        yield "because", worded(said["note"].partition(". ")[0])
+
+
+def audit_line(found: Mapping[str, Any]) -> str:
+    verdict = found["audit"]["verdict"]
+    return f"not audited: {found['audit']['command']}" if verdict is None else f"audited: {verdict}"
+
+
+def text(found: Mapping[str, Any], width: int = 80) -> Iterator[str]:
+    """The same for a terminal of that width."""
+    worded, row = Words(**found["words"]).in_place_of_ours, found["row"]
+    yield from wrapped("", found["study"]["title"], width)
+    yield from wrapped("", f"row {row['number']} of {found['study']['rows']}: {row['label']}", width)
+    yield ""
+    yield from wrapped("", worded(found["answer"]), width)
+    yield ""
+    sizes = f"{found['agents']:,} agents, {found['arms']:,} arms, {found['horizon']:,} rounds"
+    mode = f", mode {found['mode']}" if found["mode"] else ""
+    about = f"{found['algorithm']}{mode}; {worded(sizes)}; coterie {found['version']}, study {found['study']['digest']}"
+    for name, sentences in (
+        *((name, [sentence]) for name, sentence in lines(found)),
+        ("loses", [worded(loss_words(one)) for one in found["losses"]]),
+        ("not covered", [worded(sentence) for sentence in found["not_covered"]]),
+        ("adds up", [sum_words(one, found["losses"][-1]["rewards"]) for one in found["added_up"]]),
+        ("audit", [audit_line(found)]),
+        ("about", [about]),
+    ):
+        for place, sentence in enumerate(sentences):
+            yield from wrapped(f"{'' if place else name:<13}", sentence, width)
+    yield ""
+    yield "to be dated and signed on the page" if found["to_sign"] else unsigned(found)
+
+
+def wrapped(name: str, sentence: str, width: int) -> list[str]:
+    return textwrap.wrap(
+        sentence,
+        max(40, width),
+        initial_indent=name,
+        subsequent_indent=" " * len(name),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def unsigned(found: Mapping[str, Any]) -> str:
+    return f"nothing to sign: {'the audit has failed' if found['audit']['failed'] else 'no promise is made that is kept'}"
+
+
+def loss_words(one: Mapping[str, Any]) -> str:
+    if one["epsilon"] is None:
+        return f"{one['unit']}: no limit"
+    chance = f", but for a chance of {one['delta']:g}" if one["delta"] else ""
+    weak = ", weak" if one["weak"] else ""
+    return f"{one['unit']}: ε{GLUE}={GLUE}{epsilon_cell(one['epsilon'])}, odds shift up to {one['odds']} times{chance}{weak}"
+
+
+def sum_words(one: Mapping[str, Any], rewards: int) -> str:
+    delta = f", delta {one['delta']:g}" if one["delta"] else ""
+    note = f" ({one['note']})" if one["note"] else ""
+    if one["epsilon"] is None:
+        return f"{one['what']}: no limit{note}"
+    epsilons = f"ε{GLUE}={GLUE}{epsilon_cell(one['epsilon'])}, of {rewards:,} rewards {epsilon_cell(one['person'])}"
+    return f"{one['what']}: {epsilons}{delta}{note}"
