@@ -23,7 +23,7 @@ from coterie.network import path
 from coterie.problem import gaussian
 from coterie.studies.case import reach
 
-AGENTS, ARMS, ROUNDS, SEED = 5, 5, 300, 11
+AGENTS, ARMS, ROUNDS, SEED = 5, 5, 300, 12
 FINE, KEYS = 2**32, keys_of(seeds_of(SEED), 0)
 MEANS = np.array(
     [

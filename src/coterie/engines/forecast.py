@@ -18,7 +18,7 @@ from coterie.contract import Algorithm, Method
 from coterie.engines.agent import Agent
 from coterie.engines.rehearsal import rounds_of
 from coterie.engines.simulate import Links, simulate_mesh
-from coterie.kernel import CHOICE, stream
+from coterie.kernel import CHOICE, capacity, stream
 from coterie.privacy.accountant import WITHOUT_NOISE, Loss, booked_loss, dearest, price_of
 from coterie.privacy.events import Event, events_of
 from coterie.privacy.mechanisms import Mechanism
@@ -87,7 +87,7 @@ def forecast(method: Method, horizon: int) -> Forecast:
 
 
 def _among_peers(method: Method, horizon: int) -> Recorded:
-    agent = _node(_as_laid_out(method.node, method.p), method.p._replace(arms=1), method.known)
+    agent = _node(_as_laid_out(method.node, method.p), _in_play(method.p, 1), method.known)
     for t in range(method.node.first_round, horizon + 1):
         agent.begin(t)
         _pull(agent, t)
@@ -110,7 +110,7 @@ def _looks_again(method: Method, horizon: int) -> list[Event]:
 
 def _around_a_server(method: Method, horizon: int) -> tuple[Recorded, Recorded]:
     assert method.server is not None
-    p, t, now = method.p._replace(arms=2), 0, 1
+    p, t, now = _in_play(method.p, 2), 0, 1
     agent = _node(_as_laid_out(method.node, method.p), p, method.known)
     server = _node(_as_laid_out(method.server, method.p), p, {})
     agent.know("server")
@@ -130,11 +130,16 @@ def _around_a_server(method: Method, horizon: int) -> tuple[Recorded, Recorded]:
 
 def _compiled(method: Method, horizon: int, course: Course) -> Course:
     known = {field: values[:1] for field, values in method.known.items()}
-    alone = method._replace(node=_as_laid_out(method.node, method.p), p=method.p._replace(arms=1), known=known)
+    alone = method._replace(node=_as_laid_out(method.node, method.p), p=_in_play(method.p, 1), known=known)
     nobody = Links(np.zeros(2, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, 2), np.int64))
     run = simulate_mesh(alone, bernoulli, bernoulli.world(np.ones((1, 1))), 1, horizon, np.array([horizon]), nobody)
     ledger = run.ledgers[0, 0]
     return course._replace(releases=int(ledger["entries"].sum()), loss=booked_loss(ledger, method.node.mechanism))
+
+
+def _in_play(p: Any, arms: int) -> Any:
+    """With so many arms, and loops over no more slots than the engine's own records then have."""
+    return p._replace(arms=arms, **({"slots": capacity(arms)} if "slots" in p._fields else {}))
 
 
 def _as_laid_out(role: Algorithm, p: Any) -> Algorithm:
