@@ -302,6 +302,12 @@ def test_no_ledger_exceeds_the_stated_epsilon(name):
     assert 0.3 < ended.ledgers["loss"].max() <= 0.7 * (1 + 1e-12)
 
 
+@pytest.mark.parametrize("name", ["private-ucb", "dp-ucb-int"])
+def test_a_horizon_that_is_too_short_for_a_release_costs_nothing(name):
+    ended, _ = run(build(name, horizon=6), 6)
+    assert not ended.ledgers["entries"].any()
+
+
 # --- a single agent's noised means ------------------------------------------------------------------------
 
 
