@@ -19,6 +19,7 @@ from coterie.algorithms.byzantine import ByzantineOptions, estimate, nearest, sh
 from coterie.contract import Setting
 from coterie.engines.agent import Agent
 from coterie.engines.chance import Keyed
+from coterie.engines.memory import keys_of, seeds_of
 from coterie.errors import UsageError
 from coterie.kernel import UNIT
 
@@ -31,7 +32,7 @@ def build(told=(0.0, 1.0), low=0.0, high=1.0, **options):
 
 def start(method):
     """An agent before its first round."""
-    agent = Agent(method.node, method.p, Keyed(0, 0), rehearsal=True)
+    agent = Agent(method.node, method.p, Keyed(keys_of(seeds_of(0), 0), 0), rehearsal=True)
     for field, values in method.known.items():
         agent.open[field] = values[0]
     return agent

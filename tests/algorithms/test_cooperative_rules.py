@@ -20,14 +20,15 @@ from coterie.algorithms.cooperative import PRIVATE, accounts, commit, pay, pivot
 from coterie.contract import Setting
 from coterie.engines.agent import Agent
 from coterie.engines.chance import Keyed
+from coterie.engines.memory import keys_of, seeds_of
 from coterie.engines.simulate import simulate_mesh
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, discrete_laplace, node, side
 from coterie.network import erdos_renyi
-from coterie.privacy import door
+from coterie.privacy.mechanisms import LAPLACE
 from coterie.problem import bernoulli
-from coterie.problem.bernoulli import lay_out, regret, regret_until, violates  # noqa: F401
-from coterie.studies.case import reach
+from coterie.problem.bernoulli import lay_out, reach, regret, regret_until, violates  # noqa: F401
+from coterie.studies.case import reach as links_within
 from coterie.theory.cooperative import losses, multiples, release_counts
 
 MEANS = np.array([[0.75, 0.6, 0.5, 0.45, 0.2]])
@@ -38,13 +39,13 @@ TAPE: list = []  # of turns, in the order of rounds and agents: [arm, reward, [(
 
 
 @node
-def draw(world, plan, die):
-    bernoulli.draw(world, plan, die)
-    TAPE.append((int(plan.arm[0]), plan.total[0] / UNIT, []))
+def draw(world, secret, plan, harvest, die):
+    bernoulli.draw(world, secret, plan, harvest, die)
+    TAPE.append((int(plan.arm[0]), harvest.total[0] / UNIT, []))
 
 
 @node
-def taped_laplace(out, p, die, lasting):
+def taped_laplace(out, secret, die, lasting):
     for e in range(out.entries):
         scale = out.sensitivity[e] / out.price[e]
         noise = int(discrete_laplace(side(die, e), UNIT * scale)) if scale > 0 else 0
@@ -57,18 +58,13 @@ def build(name, horizon=400, **options):
     return entry.build(entry.options(**options), Setting(AGENTS, ARMS, horizon))
 
 
-@pytest.fixture
-def run(monkeypatch):
+def run(method, horizon, life=2):
     """(the run, [round][agent] of its tape)."""
-    monkeypatch.setitem(door.NOISES, "laplace", taped_laplace)
-
-    def simulate(method, horizon, life=2):
-        TAPE.clear()
-        about = (method, sys.modules[__name__], bernoulli.world(MEANS), AGENTS, horizon, np.array([horizon]))
-        done = simulate_mesh(*about, reach([GRAPH], life, life), seed=11, compiled=False)
-        return done, [TAPE[t * AGENTS : (t + 1) * AGENTS] for t in range(horizon)]
-
-    return simulate
+    TAPE.clear()
+    taped = method._replace(node=method.node._replace(mechanism=LAPLACE._replace(add=taped_laplace)))
+    about = (taped, sys.modules[__name__], bernoulli.world(MEANS), AGENTS, horizon, np.array([horizon]))
+    done = simulate_mesh(*about, links_within([GRAPH], life, life), seed=11, compiled=False)
+    return done, [TAPE[t * AGENTS : (t + 1) * AGENTS] for t in range(horizon)]
 
 
 def best(index):
@@ -141,7 +137,7 @@ def replay(tape, epsilon, rate=1.1, corrected=False, life=2, scale=1.0, before_p
 # --- no noise ---------------------------------------------------------------------------------------------
 
 
-def test_ucb1_plays_every_arm_once_and_then_the_largest_index(run):
+def test_ucb1_plays_every_arm_once_and_then_the_largest_index():
     _, tape = run(build("ucb1"), 80, life=0)
     for i in range(AGENTS):
         pulls, total = [0] * ARMS, [0.0] * ARMS
@@ -153,19 +149,19 @@ def test_ucb1_plays_every_arm_once_and_then_the_largest_index(run):
 
 
 @pytest.mark.parametrize("life", [1, 2, 3])
-def test_coop_ucb_adds_up_exact_counts_and_sums_with_their_delays(run, life):
+def test_coop_ucb_adds_up_exact_counts_and_sums_with_their_delays(life):
     """The private reference, with every pull released, is the exact one where nothing is noise."""
     ended, tape = run(build("coop-ucb"), 60, life)
     agents = replay(tape, 1.0, life=life, scale=0.0)
     assert [agent.pulls for agent in agents] == ended.opens["pulls"][0, :, :ARMS].tolist()
 
 
-def test_coop_ucb_without_life_is_ucb1(run):
+def test_coop_ucb_without_life_is_ucb1():
     assert run(build("coop-ucb"), 60, 0)[1] == run(build("ucb1"), 60, 0)[1]
 
 
 @pytest.mark.parametrize("name", ["private-ucb", "dp-ucb-int"])
-def test_without_privacy_nothing_is_noised(run, name):
+def test_without_privacy_nothing_is_noised(name):
     life = 2 if name == "private-ucb" else 0
     assert run(build(name, epsilon=inf), 40, life)[1] == run(build("coop-ucb"), 40, life)[1]
 
@@ -174,7 +170,7 @@ def test_without_privacy_nothing_is_noised(run, name):
 
 
 @pytest.mark.parametrize("epsilon, rate, horizon", [(1.0, 1.1, 60), (0.4, 1.4, 70)])
-def test_private_ucb_as_printed_makes_the_decisions_of_its_definition(run, epsilon, rate, horizon):
+def test_private_ucb_as_printed_makes_the_decisions_of_its_definition(epsilon, rate, horizon):
     """Own rewards raw; the means of others as last released, with current counts."""
     _, tape = run(build("private-ucb", mode="paper", epsilon=epsilon, rate=rate), horizon)
     replay(tape, epsilon, rate)
@@ -182,13 +178,13 @@ def test_private_ucb_as_printed_makes_the_decisions_of_its_definition(run, epsil
 
 
 @pytest.mark.parametrize("epsilon, rate, horizon", [(1.0, 1.1, 60), (0.4, 1.4, 70)])
-def test_private_ucb_corrected_decides_from_releases_alone(run, epsilon, rate, horizon):
+def test_private_ucb_corrected_decides_from_releases_alone(epsilon, rate, horizon):
     """Own and received means as released, with the counts at the release."""
     _, tape = run(build("private-ucb", mode="corrected", epsilon=epsilon, rate=rate), horizon)
     replay(tape, epsilon, rate, corrected=True)
 
 
-def test_private_ucb_in_its_own_mode_differs_from_the_corrected_one_by_the_scale_of_noise_alone(run):
+def test_private_ucb_in_its_own_mode_differs_from_the_corrected_one_by_the_scale_of_noise_alone():
     method = build("private-ucb", epsilon=3.0, nominal=0.5)
     _, tape = run(method, 60)
     replay(tape, 0.5, corrected=True, scale=release_counts(0.5, 1.1, 400).cost / 3.0)
@@ -196,7 +192,7 @@ def test_private_ucb_in_its_own_mode_differs_from_the_corrected_one_by_the_scale
 
 @pytest.mark.parametrize("epsilon", [1.0, 0.3, 0.1])
 @pytest.mark.parametrize("mode", ["paper", "corrected"])
-def test_everyone_goes_round_the_arms_first(run, mode, epsilon):
+def test_everyone_goes_round_the_arms_first(mode, epsilon):
     """For K ceil(1 / epsilon) rounds: the forced exploration that makes a small epsilon dear."""
     rounds = ARMS * ceil(1 / epsilon)
     _, tape = run(build("private-ucb", mode=mode, epsilon=epsilon), rounds + 6)
@@ -209,7 +205,7 @@ def test_kept_noise_is_one_draw_for_each_agent_and_arm():
     method, drawn = build("private-ucb", mode="corrected", noise="kept"), {}
     for horizon in (30, 60, 90):
         ended = simulate_mesh(method, bernoulli, bernoulli.world(MEANS), AGENTS, horizon, np.array([horizon]),
-                              reach([GRAPH], 2, 2), seed=11, compiled=False)  # fmt: skip
+                              links_within([GRAPH], 2, 2), seed=11, compiled=False)  # fmt: skip
         for i in range(AGENTS):
             for k in range(ARMS):
                 n = int(ended.opens["count"][0, i, k])
@@ -222,7 +218,7 @@ def test_kept_noise_is_one_draw_for_each_agent_and_arm():
 # --- rounds in which one own reward decides ---------------------------------------------------------------
 
 
-def test_pivotal_rounds_are_those_in_which_another_own_reward_would_have_changed_the_choice(run):
+def test_pivotal_rounds_are_those_in_which_another_own_reward_would_have_changed_the_choice():
     """By brute force: every reward an agent has had is turned round, and the decision made again."""
     counted = [0] * AGENTS
 
@@ -241,14 +237,14 @@ def test_pivotal_rounds_are_those_in_which_another_own_reward_would_have_changed
 
     ended, tape = run(build("private-ucb", mode="paper", epsilon=0.5), 70)
     replay(tape, 0.5, before_pull=turn_round)
-    assert ended.secrets["pivotal"][0].tolist() == counted
+    assert ended.inners["pivotal"][0].tolist() == counted
     assert min(counted) > 0 and max(counted) < 60
 
 
 def test_a_summary_tells_losses_and_the_share_of_agents_with_a_pivotal_round():
-    secrets = np.zeros((2, 4), [("pivotal", int64)])
-    secrets["pivotal"][0] = [0, 3, 1, 0]
-    found = pivots(secrets, secrets)
+    inners = np.zeros((2, 4), [("pivotal", int64)])
+    inners["pivotal"][0] = [0, 3, 1, 0]
+    found = pivots(inners, np.zeros((2, 4)))
     assert found["pivotal_share"].tolist() == [0.5, 0.0]
     assert found["pivotal_rounds"].tolist() == [1.0, 0.0]
     assert list(accounts(0.1, 1.1, 1000).values()) == list(losses(0.1, 1.1, 1000, 1e-5))
@@ -270,7 +266,7 @@ def stubborn_single(open, p, t, die, plan):
 
 
 def spent_by(method, rounds):
-    agent, spent = Agent(method.node, method.p, Keyed(1, 0), rehearsal=True), []
+    agent, spent = Agent(method.node, method.p, Keyed(keys_of(seeds_of(1), 0), 0), rehearsal=True), []
     for t in range(1, rounds + 1):
         agent.begin(t)
         agent.tell(agent.ask()[0], UNIT * (t % 2))
@@ -301,9 +297,15 @@ def test_looks_of_a_single_agent_add_up_to_the_stated_epsilon(nominal):
 
 
 @pytest.mark.parametrize("name", ["private-ucb", "dp-ucb-int"])
-def test_no_ledger_exceeds_the_stated_epsilon(run, name):
+def test_no_ledger_exceeds_the_stated_epsilon(name):
     ended, _ = run(build(name, horizon=90, epsilon=0.7, nominal=1.0), 90)
     assert 0.3 < ended.ledgers["loss"].max() <= 0.7 * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("name", ["private-ucb", "dp-ucb-int"])
+def test_a_horizon_that_is_too_short_for_a_release_costs_nothing(name):
+    ended, _ = run(build(name, horizon=6), 6)
+    assert not ended.ledgers["entries"].any()
 
 
 # --- a single agent's noised means ------------------------------------------------------------------------
@@ -311,7 +313,7 @@ def test_no_ledger_exceeds_the_stated_epsilon(run, name):
 
 @pytest.mark.parametrize("epsilon", [1.0, 0.4])
 @pytest.mark.parametrize("reading", ["live", "frozen", "fresh"])
-def test_the_three_readings_of_dp_ucb_int_make_the_decisions_of_their_definitions(run, reading, epsilon):
+def test_the_three_readings_of_dp_ucb_int_make_the_decisions_of_their_definitions(reading, epsilon):
     """Every look of an agent at an arm must pass the door when the definition asks for it, and at no other time.
 
     `live` and `frozen` look once at every multiple f of pulls, also in the first K f rounds (their first look is then there
@@ -356,7 +358,7 @@ def test_a_printed_epsilon_above_one_is_refused():
 
 
 @pytest.mark.parametrize("nominal", [1.0, 0.1])
-def test_alone_the_corrected_form_with_every_pull_released_is_dp_ucb_int(run, nominal):
+def test_alone_the_corrected_form_with_every_pull_released_is_dp_ucb_int(nominal):
     """Both decide from (mean at release, count); with epsilon = 1 that is the current count."""
     corrected = run(build("private-ucb", mode="corrected", epsilon=nominal), 70, life=0)[1]
     single = run(build("dp-ucb-int", mode="paper", epsilon=nominal), 70, life=0)[1]

@@ -15,6 +15,7 @@ from coterie.algorithms.elimination import radius
 from coterie.contract import Setting
 from coterie.engines.agent import Agent
 from coterie.engines.chance import Keyed
+from coterie.engines.memory import keys_of, seeds_of
 from coterie.kernel import UNIT
 
 MEANS = [0.9, 0.6, 0.5, 0.4, 0.1]
@@ -27,7 +28,7 @@ def build(agents=5, name="cdp-mab", components=(), **options):
 
 
 def start(method):
-    server = Agent(method.server, method.p, Keyed(0, -1), rehearsal=True)
+    server = Agent(method.server, method.p, Keyed(keys_of(seeds_of(0), 0), -1), rehearsal=True)
     for i in range(method.p.agents):
         server.know(i, voices=1, **({"weight": method.weights[i]} if method.weights else {}))
     return server

@@ -9,6 +9,7 @@ import pytest
 
 from coterie.engines.agent import Agent
 from coterie.engines.chance import Keyed
+from coterie.engines.memory import keys_of, seeds_of
 from coterie.studies import load_study
 from coterie.studies.case import make_case
 
@@ -30,7 +31,7 @@ def case(name, agents, graph="complete", components=None, **options):
 
 
 def after_one_round(case, slots_more=0):
-    server = Agent(case.method.server, case.method.p, Keyed(0, -1), rehearsal=True)
+    server = Agent(case.method.server, case.method.p, Keyed(keys_of(seeds_of(0), 0), -1), rehearsal=True)
     pulls = int(np.frombuffer(server.announce(1), np.int64)[1])
     horizon = 10 * pulls + slots_more
     run = case._replace(horizon=horizon, marks=np.array([horizon])).simulate(0, 0, 1)

@@ -186,9 +186,10 @@ def test_warnings_reach_the_summary():
 
 
 def test_unbounded_rewards_are_never_called_private():
-    said = statement(case(problem={**GRID, "kind": "gaussian"}).method.claim, 1.0)
+    unbounded = case(problem={**GRID, "kind": "gaussian"})
+    said = statement(unbounded.method.claim, unbounded.doors, 1.0)
     assert said["private"] is False
     assert said["accounted"]["epsilon"] is None
     assert "rewards are not bounded" in said["note"]
     clipped = case(problem={**GRID, "kind": "gaussian", "clip": [0.0, 1.0]})
-    assert statement(clipped.method.claim, 1.0)["private"] is True
+    assert statement(clipped.method.claim, clipped.doors, 1.0)["private"] is True

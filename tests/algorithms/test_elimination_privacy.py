@@ -14,6 +14,7 @@ from coterie.algorithms import find
 from coterie.contract import Setting
 from coterie.engines.agent import Agent
 from coterie.engines.chance import Keyed
+from coterie.engines.memory import keys_of, seeds_of
 from coterie.engines.simulate import simulate_star
 from coterie.kernel import UNIT
 from coterie.privacy.ledger import loss_per_reward
@@ -48,9 +49,9 @@ def apart(case, horizon, replications=1):
     return simulate_star(case.method, case.problem, case.worlds, case.agents, horizon, marks, replications=replications)
 
 
-def start(method):
+def start(method, reach=1.0):
     """The server, to be driven by hand."""
-    server = Agent(method.server, method.p, Keyed(0, -1), rehearsal=True)
+    server = Agent(method.server, method.p, Keyed(keys_of(seeds_of(0), 0), -1), rehearsal=True, reach=reach)
     for i in range(method.p.agents):
         server.know(i, voices=1)
     return server
@@ -71,7 +72,7 @@ def promised(case, epsilon):
         "accounted": {"epsilon": epsilon, "delta": 0.0},
         "private": True,
         "unit": "one reward of one agent",
-        "adversary": case.method.claim.adversary,
+        "adversary": case.doors.adversary,
         "note": case.method.claim.note,
     }
 
@@ -135,9 +136,9 @@ def test_noise_grows_with_the_range_of_a_reward_and_the_price_does_not(noise, lo
     entry, setting = find("cdp-mab"), Setting(AGENTS, 2, 1000, low=low, high=high, proxy=(high - low) / 2)
     method = entry.build(entry.options(noise=noise, epsilon=0.5), setting)
     assert method.p.noise == (high - low) / 0.5
-    server = start(method)
+    server = start(method, high - low)
     decision = server.announce(1)
-    client = Agent(method.node, method.p, Keyed(0, 0), rehearsal=True)
+    client = Agent(method.node, method.p, Keyed(keys_of(seeds_of(0), 0), 0), rehearsal=True, reach=high - low)
     client.know("server")
     client.hear(1, "server", decision)
     client.begin(1)
@@ -172,10 +173,12 @@ def test_a_trusted_server_receives_exact_sums_adds_one_draw_to_the_total_and_boo
     whole = case(noise="central", epsilon=0.5)
     pulls = first_pulls(whole)
     run = apart(whole, ARMS * pulls, 2000)
-    assert (run.opens["total"][:, :, :ARMS] == UNIT * pulls * np.array(CERTAIN)).all()
+    assert (run.secrets["total"][:, :, :ARMS] == UNIT * pulls * np.array(CERTAIN)).all()
+    assert (run.opens["total"] == 0).all()  # an agent shows nothing of them, and acts on nothing of them
+    assert (run.tallies["up_words"] == AGENTS * (1 + 3 * ARMS + 1)).all()  # its word; arm, pulls and sum of each; how many
     assert kstest(noise_of_the_sum(run, pulls).ravel(), laplace(scale=2).cdf).pvalue > 1e-6
     assert (loss_per_reward(run.server_ledgers) == 0.5).all()
-    assert (loss_per_reward(run.ledgers) == inf).all()
+    assert (run.ledgers["entries"] == 0).all()
     said = about.run().summary[0]["privacy"]
     assert said == promised(whole, 0.5)
     assert said["adversary"] == "anyone but the server, who sees its decisions, every arm and time, but no report"
@@ -204,7 +207,7 @@ def test_arms_that_are_out_are_neither_noised_nor_sent():
 
 # --- what is said -------------------------------------------------------------------------------------------------
 
-EVERYONE = "anyone who sees every message, count, arm and time of all agents"
+EVERYONE = "anyone who sees every message, count, arm and time, and may control all other agents"
 TABLE = {
     "paper": ({"mode": "paper"}, 1.0, 50.0, False, EVERYONE),
     "paper noise in private mode": ({"noise": "paper"}, 1.0, 50.0, False, EVERYONE),
@@ -230,7 +233,7 @@ def test_the_summary_says_what_is_claimed_what_is_true_and_against_whom(options,
 @pytest.mark.parametrize("name, network", [("ddp-mab", {}), ("hdp-mab", {"components": [20, 30]})])
 def test_without_a_server_peers_and_sinks_see_single_messages_so_the_same_loss_counts(name, network):
     printed = case(agents=50, name=name, network=network, mode="paper")
-    assert statement(printed.method.claim, 50.0)["private"] is False
+    assert statement(printed.method.claim, printed.doors, 50.0)["private"] is False
     assert printed.method.p.price == 50.0
     assert case(agents=50, name=name, network=network).method.p.price == 1.0
 

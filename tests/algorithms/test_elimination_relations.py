@@ -137,6 +137,7 @@ def test_on_any_graph_the_decisions_are_the_servers_and_regret_differs_by_the_de
     if graph != "erdos-renyi":
         assert peers.delay == max(0, diameter(make(graph, AGENTS, np.random.default_rng())) - 1)
     assert peers.delay > 0
+    more = []
     for replication in range(2):
         marks = np.arange(1, HORIZON + 1)
         central, delayed = simulate(centre, HORIZON, replication, marks), simulate(peers, HORIZON, replication, marks)
@@ -145,7 +146,9 @@ def test_on_any_graph_the_decisions_are_the_servers_and_regret_differs_by_the_de
         played = slots(centre, peers.delay, replication)
         regret = gaps(centre)[played].sum(axis=1).cumsum()
         np.testing.assert_allclose(delayed.curves[0], regret, rtol=1e-9, atol=1e-9)
-        assert delayed.curves[0, -1] > central.curves[0, -1]
+        more.append(delayed.curves[0, -1] - central.curves[0, -1])
+    assert max(more) > 0.05
+    assert min(more) > (1.0 if heterogeneity else -1e-9)  # where agents are alike, all may wait on the best arm
 
 
 def test_components_wait_for_the_largest_radius():

@@ -16,6 +16,7 @@ from coterie.algorithms.elimination import eliminate, radius
 from coterie.contract import Setting
 from coterie.engines.agent import Agent
 from coterie.engines.chance import Keyed
+from coterie.engines.memory import keys_of, seeds_of
 from coterie.kernel import UNIT
 
 MEANS = [0.9, 0.85, 0.8, 0.7, 0.5, 0.3, 0.1]
@@ -32,7 +33,7 @@ class Server:
 
     def __init__(self, method):
         self.p, self.reporters = method.p, method.reporters
-        self.agent = Agent(method.server, method.p, Keyed(0, -1), rehearsal=True)
+        self.agent = Agent(method.server, method.p, Keyed(keys_of(seeds_of(0), 0), -1), rehearsal=True)
         for i in range(method.p.agents):
             self.agent.know(i, voices=1)
 

@@ -50,7 +50,9 @@ def test_as_printed_it_is_not_private_and_the_page_can_say_why():
     said = rows()[PRINTED]["privacy"]
     assert said["private"] is False
     assert said["accounted"]["epsilon"] is None
-    assert said["note"] == "not private: first reward of each arm is sent without noise"
+    first, why = said["note"].split(". ")
+    assert first == "not private: first reward of each arm is sent without noise"
+    assert why == "no finite epsilon holds: a number left an agent without noise"
 
 
 @pytest.mark.parametrize("label", [ALONE, TOGETHER])

@@ -18,9 +18,11 @@ from coterie.algorithms import find
 from coterie.contract import Setting
 from coterie.engines.agent import Agent
 from coterie.engines.chance import Keyed
-from coterie.kernel import UNIT, fold
+from coterie.engines.memory import keys_of, seeds_of
+from coterie.kernel import UNIT
 from coterie.privacy.gauss import mu_of
-from coterie.privacy.streams import digits_used
+from coterie.privacy.mechanisms.streams import digits_used
+from coterie.privacy.secret import take_in
 
 ARMS, HORIZON, EPSILON, FINE = 3, 100, 0.5, 2**32
 LEVELS = 7  # of a binary tree: 2^7 > 101, the most pulls an arm can have
@@ -43,13 +45,13 @@ class Passed(NamedTuple):
 class Witness(Keyed):
     """Keyed chance that writes down what passes."""
 
-    def __init__(self, key):
-        super().__init__(key, 0)
+    def __init__(self, keys):
+        super().__init__(keys, 0)
         self.passed = []
 
-    def door(self, algorithm, p, t, out, ledger):
+    def noise(self, mechanism, secret, t, out):
         exact = out.value[: out.entries].tolist()
-        super().door(algorithm, p, t, out, ledger)
+        super().noise(mechanism, secret, t, out)
         for e in range(out.entries):
             about = (int(out.arm[e]), int(out.chain[e]), int(out.first[e]), int(out.last[e]), float(out.price[e]))
             self.passed.append(Passed(t, *about, exact[e], int(out.value[e]) - exact[e]))
@@ -66,8 +68,8 @@ class Driven:
 
     def __init__(self, replication=0, reach=1.0, **options):
         method = built(reach, **options)
-        self.witness, self.t = Witness(fold(17, replication)), 0
-        self.agent = Agent(method.node, method.p, self.witness, rehearsal=True)
+        self.witness, self.t = Witness(keys_of(seeds_of(17), replication)), 0
+        self.agent = Agent(method.node, method.p, self.witness, rehearsal=True, reach=reach)
         self.agent.open.weight = 1.0
         self.rewards = {arm: [] for arm in range(ARMS)}
 
@@ -79,7 +81,7 @@ class Driven:
             plan.arm[e], plan.pulls[e] = arm, 1
             agent.open.pulls[arm] += 1
             self.rewards[arm].append((self.t, reward))
-            agent.algorithm.observe(agent.secret, agent.p, self.t, arm, 1, reward)
+            take_in(agent.secret, arm, 1, reward)
         agent.release()
         self.t += 1
 
@@ -176,12 +178,15 @@ def test_a_stream_releases_the_whole_sum_at_every_pull(mechanism):
 
 
 def holding(driven, arm):
-    """Pieces of the rounds up to the arm's last pull that hold a pull of it, and the exact sum of each."""
-    later = driven.rewards[arm][1:]
-    for first, last in pieces(later[-1][0] if later else 0):
-        inside = [reward for t, reward in later if first <= t <= last]
+    """Pieces of the rounds up to the arm's last pull that hold a pull of it.
+
+    Each as (level, first pull, last pull), with its exact sum.
+    """
+    pulls = list(enumerate(driven.rewards[arm], 1))[1:]
+    for first, last in pieces(pulls[-1][1][0] if pulls else 0):
+        inside = [(n, reward) for n, (t, reward) in pulls if first <= t <= last]
         if inside:
-            yield (first, last), sum(inside)
+            yield ((last - first + 1).bit_length() - 1, inside[0][0], inside[-1][0]), sum(reward for _, reward in inside)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -189,7 +194,7 @@ def test_the_printed_tree_is_over_rounds_and_adds_noise_to_pieces_that_hold_a_pu
     used = {arm: {} for arm in range(ARMS)}
     for driven in drive(seed, mode="paper"):
         for arm in range(ARMS):
-            noise = {(n.first, n.last): n.noise for n in driven.witness.passed if n.arm == arm}
+            noise = {(n.chain, n.first, n.last): n.noise for n in driven.witness.passed if n.arm == arm}
             total = driven.rewards[arm][0][1]
             for piece, exact in holding(driven, arm):
                 used[arm][piece] = exact
@@ -200,9 +205,9 @@ def test_the_printed_tree_is_over_rounds_and_adds_noise_to_pieces_that_hold_a_pu
         first, *passed = [number for number in driven.witness.passed if number.arm == arm]
         assert (first.t, first.exact, first.noise) == (0, driven.rewards[arm][0][1], 0)
         assert first.price == np.inf
-        assert {(n.first, n.last): n.exact for n in passed} == used[arm]
+        assert {(n.chain, n.first, n.last): n.exact for n in passed} == used[arm]
         assert len(passed) == len(used[arm]) >= 2  # none twice
-        assert all(2**n.chain == n.last - n.first + 1 and n.noise != 0 for n in passed)
+        assert all(n.last - n.first + 1 <= 2**n.chain and n.noise != 0 for n in passed)
 
 
 def test_the_printed_tree_counts_with_the_noise_of_the_pieces_in_use():

@@ -15,12 +15,11 @@ import pytest
 
 from coterie.algorithms import find
 from coterie.contract import Setting
-from coterie.engines import rehearsal
 from coterie.engines.agent import Agent
+from coterie.engines.rehearsal import rehearse_mesh
 from coterie.engines.simulate import simulate_mesh
 from coterie.kernel import REWARD, UNIT, fold, stream
 from coterie.network import complete
-from coterie.privacy.door import BOOKS
 from coterie.problem import bernoulli
 from coterie.studies import case as case_module
 from coterie.studies import load_study
@@ -29,7 +28,6 @@ from coterie.studies.case import make_case, reach
 AGENTS, ARMS, ROUNDS, EPSILON = 3, 4, 60, 2.0
 MEANS = np.array([[0.9, 0.3, 0.4, 0.2], [0.8, 0.4, 0.3, 0.3], [0.7, 0.5, 0.4, 0.1]])
 MECHANISMS = ("blocks", "tree", "digits", "root")
-STREAMS = ("digits", "root")
 
 
 def build(**options):
@@ -41,11 +39,11 @@ def build(**options):
 
 
 class Change(NamedTuple):
-    """The n-th reward of an arm of agent 0 is turned round. `noise` is that of its first life."""
+    """The n-th reward of an arm of agent 0 is turned round. `drawn` is the noise of its first life."""
 
     arm: int
     nth: int
-    noise: list
+    drawn: list
 
 
 class Door:
@@ -55,17 +53,16 @@ class Door:
 
     def __init__(self, chance, change=None):
         self.chance, self.node, self.die, self.idle_die = chance, chance.node, chance.die, chance.idle_die
-        self.change, self.difference, self.cost, self.noise = change, 0, 0.0, []
+        self.change, self.difference, self.cost, self.drawn = change, 0, 0.0, []
 
-    def door(self, algorithm, p, t, out, ledger):
+    def noise(self, mechanism, secret, t, out):
         exact = out.value[: out.entries].copy()
         if self.change is None:
-            self.chance.door(algorithm, p, t, out, ledger)
+            self.chance.noise(mechanism, secret, t, out)
         else:
-            BOOKS[algorithm.mechanism](out, ledger)
-            out.value[: out.entries] += self.change.noise[len(self.noise)]
-            self.hide(out, algorithm.mechanism in STREAMS)
-        self.noise.append(out.value[: out.entries] - exact)
+            out.value[: out.entries] += self.change.drawn[len(self.drawn)]
+            self.hide(out, mechanism.covers == "stream")
+        self.drawn.append(out.value[: out.entries] - exact)
 
     def hide(self, out, stream):
         arm, nth, _ = self.change
@@ -80,8 +77,9 @@ class Door:
 class Watched(Agent):
     """An agent of which all is kept that others see: its choices and what it shows them."""
 
-    def __init__(self, role, p, chance, rehearsal, change=None):
-        super().__init__(role, p, Door(chance, change if chance.node == 0 else None), rehearsal)
+    def __init__(self, role, p, chance, reach, holders, change=None):
+        door = Door(chance, change if chance.node == 0 else None)
+        super().__init__(role, p, door, rehearsal=True, reach=reach, holders=holders)
         self.seen, self.told = [], [0] * ARMS
 
     def begin(self, t):
@@ -105,10 +103,10 @@ class Watched(Agent):
         return self.seen[-1]
 
 
-def live(method, monkeypatch, change=None):
-    monkeypatch.setattr(rehearsal, "Agent", partial(Watched, change=change))
+def live(method, change=None):
     links = reach([complete(AGENTS)], 1, 1)._replace(meetings=method.meetings)
-    return rehearsal.rehearse_mesh(method, bernoulli, bernoulli.world(MEANS), AGENTS, ROUNDS, links, seed=4).agents
+    about = (method, bernoulli, bernoulli.world(MEANS), AGENTS, ROUNDS, links)
+    return rehearse_mesh(*about, seed=4, make=partial(Watched, change=change)).agents
 
 
 def changes(first):
@@ -118,12 +116,12 @@ def changes(first):
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_a_changed_reward_can_be_hidden_from_all_who_watch_at_the_price_that_is_claimed(mechanism, monkeypatch):
+def test_a_changed_reward_can_be_hidden_from_all_who_watch_at_the_price_that_is_claimed(mechanism):
     method = build(mechanism=mechanism)
-    before = live(method, monkeypatch)
+    before = live(method)
     costs = []
     for arm, nth in changes(before[0]):
-        after = live(method, monkeypatch, Change(arm, nth, before[0].chance.noise))
+        after = live(method, Change(arm, nth, before[0].chance.drawn))
         assert after[0].chance.difference in (UNIT, -UNIT)
         assert [agent.seen for agent in after] == [agent.seen for agent in before]
         assert [agent.open.tobytes() for agent in after] == [agent.open.tobytes() for agent in before]
@@ -139,16 +137,16 @@ def test_without_the_shift_the_change_is_seen(monkeypatch):
     """So the lives above are the same because of the noise, and not because nobody looks."""
     monkeypatch.setattr(Door, "hide", lambda *_: None)
     method = build(mechanism="tree")
-    before = live(method, monkeypatch)
-    after = live(method, monkeypatch, Change(0, 1, before[0].chance.noise))
+    before = live(method)
+    after = live(method, Change(0, 1, before[0].chance.drawn))
     assert [agent.seen for agent in after] != [agent.seen for agent in before]
 
 
-def test_as_printed_no_shift_hides_a_first_reward_and_the_ledger_knows(monkeypatch):
+def test_as_printed_no_shift_hides_a_first_reward_and_the_ledger_knows():
     method = build(mode="paper")
-    before = live(method, monkeypatch)
+    before = live(method)
     for arm in range(ARMS):
-        after = live(method, monkeypatch, Change(arm, 1, before[0].chance.noise))
+        after = live(method, Change(arm, 1, before[0].chance.drawn))
         assert [agent.seen for agent in after] != [agent.seen for agent in before]
     assert (before[0].ledger.loss[:ARMS, 0] == inf).all()
 
@@ -159,13 +157,13 @@ def test_one_reward_cannot_move_a_sum_further_than_the_noise_allows_for():
     made = make_case(study.specification, study.specification.rows[0], 0)
     drawn = {reward(made, t) for t in range(40)}
     assert len(drawn) == 2  # the two ends
-    assert max(drawn) - min(drawn) <= UNIT * made.method.p.reach
+    assert max(drawn) - min(drawn) <= UNIT * made.problem.reach(made.worlds, ARMS) == UNIT * made.method.p.reach
 
 
 def reward(made, t):
-    plan = SimpleNamespace(entries=1, arm=[0], pulls=[1], total=[0])
-    made.problem.draw(made.worlds.view(np.recarray)[0], plan, stream(fold(1, 0), 0, REWARD, t))
-    return plan.total[0]
+    plan, harvest = SimpleNamespace(entries=1, arm=[0], pulls=[1]), SimpleNamespace(total=[0])
+    made.problem.draw(made.worlds.view(np.recarray)[0], None, plan, harvest, stream(fold(1, 0), 0, REWARD, t))
+    return harvest.total[0]
 
 
 # --- what is said -----------------------------------------------------------------------------------------
@@ -218,7 +216,7 @@ def test_a_tree_spends_one_share_on_every_level_that_was_reached(privacy):
 def test_as_printed_it_is_not_private_and_the_reason_is_told(privacy):
     said = privacy({}, mode="paper")
     assert (said["private"], said["accounted"]["epsilon"]) == (False, None)
-    assert said["note"] == FIRST_REWARD
+    assert said["note"] == f"{FIRST_REWARD}. no finite epsilon holds: a number left an agent without noise"
     assert said["claimed"] == {"epsilon": EPSILON, "delta": 0.0}
 
 
@@ -237,7 +235,7 @@ def test_rewards_without_bounds_have_a_noise_level_and_no_guarantee(mechanism, p
 def test_both_reasons_are_told_where_both_hold(privacy):
     said = privacy(NORMAL, mode="paper")
     assert said["private"] is False
-    assert said["note"] == f"{FIRST_REWARD}; {UNBOUNDED}"
+    assert said["note"] == f"{FIRST_REWARD}. {UNBOUNDED}"
 
 
 def test_without_noise_nothing_is_claimed(privacy):

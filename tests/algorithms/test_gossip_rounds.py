@@ -16,14 +16,15 @@ import pytest
 from coterie.algorithms import find
 from coterie.algorithms.gossip import radius, refresh
 from coterie.contract import Setting
+from coterie.engines.memory import keys_of, seeds_of
 from coterie.engines.simulate import Links, Weather, simulate_mesh
-from coterie.kernel import CHOICE, NETWORK, REWARD, UNIT, fold, pick, stream, uniform
+from coterie.kernel import CHOICE, NETWORK, REWARD, UNIT, pick, stream, uniform
 from coterie.network import path
 from coterie.problem import gaussian
 from coterie.studies.case import reach
 
-AGENTS, ARMS, ROUNDS, SEED = 5, 5, 300, 11
-FINE = 2**32
+AGENTS, ARMS, ROUNDS, SEED = 5, 5, 300, 12
+FINE, KEYS = 2**32, keys_of(seeds_of(SEED), 0)
 MEANS = np.array(
     [
         [5.40, 2.10, 1.20, 4.50, 0.60],
@@ -72,10 +73,10 @@ class Plain:
 
     def pull(self, i, arm, t):
         """One reward; returns how far the running mean has moved."""
-        plan = SimpleNamespace(entries=1, arm=[arm], pulls=[1], total=[0])
-        gaussian.draw(WORLD.view(np.recarray)[i], plan, stream(fold(SEED, 0), i, REWARD, t))
+        plan, harvest = SimpleNamespace(entries=1, arm=[arm], pulls=[1]), SimpleNamespace(total=[0])
+        gaussian.draw(WORLD.view(np.recarray)[i], None, plan, harvest, stream(KEYS.world, i, REWARD, t))
         self.counts[arm] += 1
-        self.totals[arm] += plan.total[0] / UNIT
+        self.totals[arm] += harvest.total[0] / UNIT
         before, self.means[arm] = self.means[arm], self.totals[arm] / self.counts[arm]
         return self.means[arm] - before
 
@@ -93,16 +94,16 @@ def followed(radius, active):
 
 def one_round(team, t, radius, active):
     heard = [list(agent.beliefs) for agent in team]
-    key, arms, late = fold(SEED, 0), [], 0
+    arms, late = [], 0
     for i, agent in enumerate(team):
         near = [heard[j] for j in (i - 1, i, i + 1) if 0 <= j < AGENTS]
         agent.beliefs = [max(n, *(belief[k] for belief in near)) for k, n in enumerate(agent.counts)]
         behind = [k for k in range(ARMS) if agent.counts[k] < agent.beliefs[k] - AGENTS]
         index = [agent.estimates[k] + radius(t, agent.counts[k]) for k in range(ARMS)]
-        arms.append(behind[pick(stream(key, i, CHOICE, t), 0, len(behind))] if behind else int(np.argmax(index)))
+        arms.append(behind[pick(stream(KEYS.dice, i, CHOICE, t), 0, len(behind))] if behind else int(np.argmax(index)))
         late += bool(behind)
     news = [agent.pull(i, arms[i], t) for i, agent in enumerate(team)]
-    die = stream(key, 0, NETWORK, t)
+    die = stream(KEYS.world, 0, NETWORK, t)
     one, other = EDGES[pick(die, 0, len(EDGES))]
     if uniform(die, 1) < active:
         between = [(a + b) / 2 for a, b in zip(team[one].estimates, team[other].estimates, strict=True)]
@@ -146,7 +147,7 @@ def test_an_infinite_epsilon_is_gossip_without_privacy_to_the_byte(radius, mode)
         simulate(made, 2000, (10, 100, 2000), replications=2)
         for made in (method("gossip-ucb", radius=radius), method("fed-ucb", epsilon=inf, radius=radius, mode=mode))
     ]
-    for part in ("opens", "curves", "totals", "finals", "secrets", "tallies"):
+    for part in ("opens", "curves", "totals", "finals", "secrets", "inners", "tallies"):
         assert getattr(runs[0], part).tobytes() == getattr(runs[1], part).tobytes()
 
 

@@ -347,7 +347,7 @@ def build_private(o: Any, s: Setting) -> Method:
         raise UsageError(f"epsilon must be <= 1 in mode = {o.mode!r}, where it spaces the releases, got {o.epsilon:g}")
     basic = release_counts(nominal, o.rate, s.horizon).cost
     p = Params(
-        s.arms, nominal, o.rate, o.epsilon / basic if o.mode == "private" else 1.0, s.reach,
+        s.arms, nominal, o.rate, scale_of(o, basic), s.reach,
         explore=s.arms * ceil(1 / nominal), every=1,
     )  # fmt: skip
     rule = PRINTED if o.mode == "paper" else PRIVATE
@@ -358,6 +358,11 @@ def build_private(o: Any, s: Setting) -> Method:
         facts=accounts(nominal, o.rate, s.horizon) if o.mode != "private" else {},
         extra=pivots if o.mode == "paper" else None,
     )  # fmt: skip
+
+
+def scale_of(o: Any, basic: float) -> float:
+    """Makes the prices of all releases up to the horizon add up to epsilon. It may be too short for any; as printed it is 1."""
+    return o.epsilon / basic if o.mode == "private" and basic > 0 else 1.0
 
 
 def accounts(epsilon: float, rate: float, horizon: int) -> dict[str, float]:
@@ -390,7 +395,7 @@ def build_single(o: Any, s: Setting) -> Method:
     every = ceil(1 / nominal)
     basic = multiples(every, o.rate, s.horizon).cost
     p = Params(
-        s.arms, nominal, o.rate, o.epsilon / basic if o.mode == "private" else 1.0, s.reach,
+        s.arms, nominal, o.rate, scale_of(o, basic), s.reach,
         explore=s.arms * every, every=every,
     )  # fmt: skip
     rule = {"live": LIVE, "frozen": FROZEN, "fresh": FRESH}[o.reading]
