@@ -128,7 +128,7 @@ def pose(open, p, t, tale, die, card):
 def order(plan, arm, pulls):
     """Commit to `pulls` pulls of `arm`. A plan goes round its entries in the order they were made."""
     e = plan.entries
-    if (0 <= arm) & (arm < plan.arms) & (pulls >= 0) & (e < len(plan.arm)):
+    if (arm >= 0) & (arm < plan.arms) & (pulls >= 0) & (e < len(plan.arm)):
         plan.arm[e] = arm
         plan.pulls[e] = pulls
         plan.entries += 1
@@ -200,8 +200,8 @@ def out_record(role: "Algorithm", p: Any) -> dtype:
     """What `release` says, then what the door puts in. A pair of numbers takes two entries."""
     n = capacity(p.arms) * role.width * (2 if role.mechanism.covers == "pair" else 1)
     m = capacity(role.moves(p))
-    said = {name: (int64, n) for name in ("arm", "since", "until", "keep", "chain")} | {"price": (float64, n)}
-    moved = {name: (int64, m) for name in ("move_arm", "move_from", "move_to")}
+    said = dict.fromkeys(("arm", "since", "until", "keep", "chain"), (int64, n)) | {"price": (float64, n)}
+    moved = dict.fromkeys(("move_arm", "move_from", "move_to"), (int64, m))
     filled_in = {"first": (int64, n), "last": (int64, n), "value": (int64, n), "sensitivity": (float64, n)}
     return record(entries=int64, moves=int64, each=float64, **said, **moved, **filled_in)
 
@@ -243,6 +243,7 @@ class Algorithm(NamedTuple):
     stream: Callable[[Any], int] = lambda p: 0  # rewards of an arm that a stream of running sums can hold
     trusts: bool = False  # an agent whose raw rewards go to its server with every report; it releases nothing itself
     trusted: bool = False  # a server that is handed them
+    sums: bool = False  # a server that is handed the sums of what its agents' doors let out, and no single report
     width: int = 1  # offers for each arm in one turn
     first_round: int = 1  # 0: one free round of start-up pulls
     additive: str = ""  # messages (arm, whole numbers) add up: "words" replace a sender's former ones on an arm, "news" do not
@@ -307,6 +308,7 @@ class Method(NamedTuple):
     claim: Claim
     server: Algorithm | None = None
     structure: str = "peers"  # peers | server | synchronise | hybrid | alone
+    holders: int = 1  # agents whose shares make one draw of noise: so many must be honest
     reporters: int = 0  # how many agents report in an epoch; 0: all
     rotate: bool = False  # those who report take turns in a fixed random order; else drawn afresh each epoch
     folds: bool = False  # all agents may share one record where there is no delay (see engines.star)
@@ -344,6 +346,11 @@ def build(entry: Entry, options: Any, setting: Setting) -> Method:
     trusts, trusted = method.node.trusts, method.server is not None and method.server.trusted
     if trusts != trusted:  # whose door counts follows from the one, and who gets raw rewards from the other
         raise AlgorithmError(f"{entry.name}: trusts and trusted must be both set or neither, got {trusts} and {trusted}")
+    sealed, sums = not method.node.mechanism.single, method.server is not None and method.server.sums
+    if sealed != sums:
+        raise AlgorithmError(f"{entry.name}: noise in shares and a server with sums must go together, got {sealed} and {sums}")
+    if sealed and not 2 <= method.holders <= setting.agents:
+        raise AlgorithmError(f"{entry.name}: holders must be in 2..{setting.agents} with noise in shares, got {method.holders}")
     if trusts and method.node.release is not release:
         raise AlgorithmError(f"{entry.name}: an agent that trusts its server must have no release: nobody accounts for it")
     return method
@@ -370,4 +377,6 @@ def doors_of(method: Method, setting: Setting) -> Doors:
         caveat=role.caveat,
         void="; ".join(voids),
         unit=ONE_ORDER if setting.terms else UNIT_OF_PRIVACY,
+        honest=0 if role.mechanism.single else method.holders,
+        agents=setting.agents,
     )

@@ -29,7 +29,7 @@ from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, 
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, argmax, capacity, node, pick, record
 from coterie.privacy.aggregate import aggregate_delta, reading_probability
-from coterie.privacy.mechanisms import LAPLACE, SHARES
+from coterie.privacy.mechanisms import SHARES, SUMS
 
 PRINTED, SUBEXP, CHERNOFF = 0, 1, 2
 
@@ -44,7 +44,7 @@ class Params(NamedTuple):
     limit: int  # R: most rounds of communication; 0: no limit
     price: float  # epsilon of one release; inf: no noise
     noise: float  # b: scale of the noise on an epoch sum; 0: none
-    alone: int  # 1: every agent's noise is in the average; 0: one draw per epoch for all
+    draws: float  # of noise in the sum of all reports of an epoch; 0: one in each report
     form: int  # of the radius
     reach: float  # high - low of a reward: the sensitivity of a sum
     width: float  # twice the sub-Gaussian standard deviation of a reward: 1 on [0, 1]
@@ -161,7 +161,7 @@ def equally_deep(open, p, epoch):
     reports = float(max(open.reports, 1))
     open.spread = 1.0 / (reports * max(open.samples, 1))
     open.shallow = float(open.samples)
-    open.draws = epoch * (reports if p.alone else 1.0)
+    open.draws = epoch * (p.draws if p.draws > 0.0 else reports)
 
 
 @node
@@ -219,7 +219,7 @@ def schedule(open, p, t):
     if (t - 1) % p.cycle == 0:  # where reporters take turns, once all have had theirs
         open.target *= p.shrink
     reports = float(p.averaged)
-    blur = noise_term(p, t, reports, t * (reports if p.alone else 1.0))
+    blur = noise_term(p, t, reports, t * (p.draws if p.draws > 0.0 else reports))
     sampling = 8.0 * log_term(open.survivors, t, p) * p.width * p.width / (reports * open.target * open.target)
     open.samples = max(ceil(max(sampling, 4.0 * blur / open.target)), open.samples + 1)
 
@@ -335,28 +335,28 @@ def weigh_robust(open, peers, p, t):
     equally_deep(open, p, t - 1)
 
 
-# --- a trusted server that adds the noise itself ------------------------------------------------------
+# --- a server that is handed sums, raw or with shares of noise: what it adds up goes with a report, past all hooks ---------
 
 
 @node
-def speak_trusting(open, p, t, report):  # what it has seen goes with its word
+def speak_briefly(open, p, t, report):
     report.said = open.survivors
     return 1
 
 
 @node
-def hear_trusting(open, peer, p, t, report):
+def count_report(open, peer, p, t, report):
     open.reports += peer.voices
 
 
 @node
-def trusted_release(open, p, t, plan, out):
+def sums_release(open, p, t, plan, out):
     for e in range(open.survivors):
         offer(out, open.arm[e], p.reach / p.noise)
 
 
 @node
-def trusted_publish(open, p, t, plan, out):
+def sums_publish(open, p, t, plan, out):
     for e in range(out.entries):
         open.history[out.arm[e]] += out.value[e]
         open.total[e] = open.history[out.arm[e]]
@@ -371,8 +371,10 @@ SERVER = Algorithm(
     hear=hear_report, weigh=weigh_all,
 )  # fmt: skip
 FILING = SERVER._replace(peer=file_record, hear=hear_and_file)
-TRUSTING = CLIENT._replace(release=contract.release, speak=speak_trusting, lie=contract.lie, trusts=True)
-TRUSTED = SERVER._replace(hear=hear_trusting, release=trusted_release, publish=trusted_publish, trusted=True)
+BRIEF = CLIENT._replace(publish=contract.publish, speak=speak_briefly, lie=contract.lie, idle=contract.idle)
+TRUSTING, SHARING = BRIEF._replace(release=contract.release, trusts=True), BRIEF._replace(mechanism=SHARES)
+SUMMING = SERVER._replace(hear=count_report, release=sums_release, publish=sums_publish)
+TRUSTED, OPENING = SUMMING._replace(trusted=True), SUMMING._replace(mechanism=SUMS, sums=True)
 
 
 # --- what a study may set, and what it means ----------------------------------------------------------
@@ -401,6 +403,7 @@ class Central(Common):
     liars_assumed: float = Field(0.0, ge=0, lt=0.5)
     participation: float = Field(1.0, gt=0, le=1)
     rotation: bool = False
+    honest: int | None = Field(None, ge=2, description="agents that add their share of noise, for secagg; default nine in ten")
 
 
 class Hybrid(Single):
@@ -420,6 +423,7 @@ class Choices(NamedTuple):
     liars_assumed: float = 0.0
     participation: float = 1.0
     rotation: bool = False
+    honest: int | None = None
     weighting: str = "agents"
 
 
@@ -439,15 +443,13 @@ def build(structure: str, options: Options, s: Setting) -> Method:
         server, weights = FILING._replace(weigh=weigh_components), equal_components(s)
     elif rotate or o.aggregation != "mean":
         server = FILING._replace(weigh=weigh_memory if rotate else weigh_robust)
-    elif noise == "central":
-        server = TRUSTED
-    client = TRUSTING if noise == "central" else CLIENT._replace(mechanism=SHARES if noise == "secagg" else LAPLACE)
-    if noise in ("secagg", "central"):  # an agent's own total is nearly raw, or none: no visible act may rest on it
-        client = client._replace(idle=contract.idle)
+    else:
+        server = {"central": TRUSTED, "secagg": OPENING}.get(noise, SERVER)
+    client = {"central": TRUSTING, "secagg": SHARING}.get(noise, CLIENT)
     return Method(
         client, p, claim(noise, o.epsilon, p.averaged),
         server=server, structure=structure, reporters=reporters, rotate=rotate, weights=weights,
-        folds=server is SERVER and reporters == team == s.agents,
+        folds=server in (SERVER, OPENING) and reporters == team == s.agents, holders=holders(o, noise, team),
         warnings=tuple(warnings(o, noise, form, p, s, reporters < team)),
     )
 
@@ -464,13 +466,25 @@ def make_params(o: Choices, s: Setting, noise: str, form: str, team: int, report
         agents=s.agents, arms=s.arms, horizon=s.horizon, averaged=averaged, cycle=cycle,
         shrink=0.5 if o.rounds is None else gap ** (1.0 / (o.rounds // cycle)), limit=o.rounds or 0,
         price=price, noise=reach / o.epsilon if noise == "central" else 0.0 if noise == "none" else reach / price,
-        alone=int(noise in ("paper", "local")),
+        draws={"secagg": team / holders(o, noise, team), "central": 1.0}.get(noise, 0.0),
         form={"printed": PRINTED, "subexp": SUBEXP, "chernoff": CHERNOFF}[form], reach=reach, width=2.0 * s.proxy,
         inflate={"mean": 1.0, "median": sqrt(pi / 2.0), "trimmed": 1.0 / (1.0 - 2.0 * o.liars_assumed)}[o.aggregation],
         shift=NormalDist().inv_cdf(0.5 / (1.0 - o.liars_assumed)),
         trim={"mean": 0.0, "median": 0.5, "trimmed": o.liars_assumed}[o.aggregation],
         samples_most=2**62 // (2 * UNIT * s.agents),
     )
+
+
+def holders(o: Choices, noise: str, team: int) -> int:
+    """Agents whose shares make a whole draw of noise: nine in ten, if the study does not say how many are honest."""
+    if noise != "secagg":
+        return 1
+    if team < 2:
+        raise UsageError(f"agents must be a whole number >= 2 with noise = 'secagg', got {team}")
+    stated = o.honest or max(2, team - ceil(team / 10))
+    if stated > team:
+        raise UsageError(f"honest must be a whole number in 2..{team} (the agents), got {stated}")
+    return stated
 
 
 def equal_components(s: Setting) -> tuple[float, ...]:
@@ -488,6 +502,8 @@ def check(o: Choices, noise: str, form: str, partial: bool) -> None:
         if o.aggregation != "mean":
             hidden = "nobody sees single reports"
             raise UsageError(f"aggregation must be mean with noise = {noise!r} ({hidden}), got {o.aggregation!r}")
+    elif o.honest is not None:
+        raise UsageError(f"honest is used only together with noise = 'secagg', got honest = {o.honest}")
     if o.aggregation == "mean" and o.liars_assumed > 0:
         why = "one liar moves a mean anywhere"
         raise UsageError(f"liars_assumed must be 0 with aggregation = 'mean' ({why}), got {o.liars_assumed}")
@@ -506,7 +522,8 @@ def claim(noise: str, epsilon: float, averaged: int) -> Claim:
         "none": "no noise is added",
         "local": "each reward enters one noised sum, once",
         "paper": "each reward enters one noised sum, once",
-        "secagg": "holds only if secure aggregation adds the reports up; a single report carries a share of the noise only",
+        "secagg": "holds only if secure aggregation shows the sum of all reports and no single one, which carries a share of "
+        "the noise only, and only if as many agents as stated are honest",
         "central": "the server is trusted: it receives raw sums and adds the noise",
     }
     divided = noise == "paper" and averaged > 1

@@ -27,6 +27,7 @@ goes on deciding from what was released before; an agent does not speak any more
 that breaks the contract ends in FAILED, and there is no way back.
 """
 
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -45,13 +46,13 @@ from coterie.privacy.budget import Budget
 from coterie.privacy.door import PLAN, clear, look_up, why_refused, wipe
 from coterie.privacy.events import events_of
 from coterie.privacy.offers import offers_of
-from coterie.privacy.secret import reach_of, take_in
+from coterie.privacy.secret import empty, enclose, envelope_record, reach_of, seal, take_in
 
 
 def possible(plan: Any) -> bool:
     """Whether a plan makes sense that was not made by orders alone."""
     arms, pulls = plan.arm[: plan.entries], plan.pulls[: plan.entries]
-    return 0 <= plan.entries <= len(plan.arm) and bool(((0 <= arms) & (arms < plan.arms) & (pulls >= 0)).all())
+    return 0 <= plan.entries <= len(plan.arm) and bool(((arms >= 0) & (arms < plan.arms) & (pulls >= 0)).all())
 
 
 class Agent(Guarded):
@@ -80,7 +81,7 @@ class Agent(Guarded):
         self.secret = role_secrets(algorithm, p, 1, self.desk.checked_reach(reach), holders).view(np.recarray)[0]
         self.inner, self.open = one(algorithm.inner(p)), one(algorithm.open(p))
         self.plan, self.out = one(plan_record(p)), one(out_record(algorithm, p))
-        self.ledger = one(role_ledger(algorithm, p))
+        self.ledger, self.envelope = one(role_ledger(algorithm, p)), one(envelope_record(p.arms))
         self.card, self.message = one(algorithm.card(p)), one(algorithm.message(p))
         self.heard_type = (algorithm.hears or algorithm.message)(p)
         self.peers: np.ndarray = np.zeros(0, algorithm.peer(p)).view(np.recarray)
@@ -208,6 +209,8 @@ class Agent(Guarded):
         place, news = self.senders.index(sender), News()
         if self.algorithm.trusted:
             data, news = unpack_news(data, self.secret, self.p.arms, self.desk.least, self.desk.most)
+        elif self.algorithm.sums:
+            data, news = unpack_news(data, self.secret, self.p.arms, -inf, inf)
         message = read(data, self.heard_type)
         if self.algorithm.additive:
             self.sums.add(place, data, message)
@@ -266,6 +269,9 @@ class Agent(Guarded):
             self._spend()
         rule.mechanism.book(out, self.ledger)
         self.chance.noise(rule.mechanism, self.secret, self.t, out)
+        if not rule.mechanism.single:
+            empty(self.envelope)
+            seal(out, self.envelope)
         self._call(rule.publish, self.open, self.p, self.t, self.plan, out)
 
     def _spend(self) -> None:
@@ -282,6 +288,6 @@ class Agent(Guarded):
         if words <= 0:
             return None
         said = self.message.tobytes()[: 8 * words]
-        if not self.algorithm.trusts:
-            return said
-        return said + pack_news(self.secret, role_secrets(self.algorithm, self.p, 1, 1.0).view(np.recarray)[0], self.p.arms)
+        if self.algorithm.trusts:
+            enclose(self.secret, self.envelope, self.p.arms)
+        return said + pack_news(self.envelope) if self.algorithm.trusts or not self.algorithm.mechanism.single else said

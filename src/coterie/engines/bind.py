@@ -27,7 +27,7 @@ from coterie.contract import HOOKS, SWITCHES, Algorithm
 from coterie.engines import faults, memory, turn
 from coterie.kernel import OPTIONS
 
-FLAGS = ("FOLDED", "CHURNS", "DROPS", "LIES", "LOSES", "NEWS", "SELDOM", "SINGLY", "TRUSTED")
+FLAGS = ("FOLDED", "CHURNS", "DROPS", "LIES", "LOSES", "NEWS", "SELDOM", "SINGLY", "SEALED", "TRUSTED")
 _LOCK = threading.Lock()
 
 

@@ -1,7 +1,7 @@
 """What travels between deployed nodes, as bytes. What is malformed is refused before anything is changed.
 
-A message is the first words of its record. Raw rewards of an agent that trusts its server follow it: (arm, pulls, sum) of each
-arm with news, then the number of these.
+A message is the first words of its record. Where a server adds up, an envelope follows it: (arm, pulls, sum) of each arm with
+news, then the number of these.
 """
 
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from coterie.errors import ProtocolError
-from coterie.privacy.secret import hand_in
+from coterie.privacy.secret import empty
 
 WORD = 8
 SUMS_AT_MOST = 1 << 62
@@ -25,14 +25,15 @@ def read(data: Any, kind: np.dtype) -> Any:
     return np.frombuffer(data.ljust(kind.itemsize, b"\0"), kind).view(np.recarray)[0]
 
 
-def pack_news(secret: Any, blank: Any, arms: int) -> bytes:
-    """All rewards that a trusted server has not got yet. `blank` is an empty secret to gather them in."""
-    news = hand_in(secret, blank, arms) // 3
-    told = [number for k in range(arms) if blank.count[k] > 0 for number in (k, blank.count[k], blank.total[k])]
-    return np.array([*told, news], np.int64).tobytes()
+def pack_news(envelope: Any) -> bytes:
+    """What is enclosed; the envelope is empty then."""
+    arms = [k for k in range(len(envelope.count)) if envelope.count[k] > 0]
+    told = [number for k in arms for number in (k, envelope.count[k], envelope.total[k])]
+    empty(envelope)
+    return np.array([*told, len(arms)], np.int64).tobytes()
 
 
-def unpack_news(data: Any, secret: Any, arms: int, least: int, most: int) -> tuple[bytes, News]:
+def unpack_news(data: Any, secret: Any, arms: int, least: float, most: float) -> tuple[bytes, News]:
     """The message, and the news behind it. One reward is in `least` .. `most`."""
     if not isinstance(data, bytes) or len(data) < WORD or len(data) % WORD:
         raise ProtocolError("a report with raw rewards must be bytes, in whole words of 8 and at least one of them")

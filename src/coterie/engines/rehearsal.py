@@ -41,16 +41,15 @@ def rehearse_star(
 ) -> Rehearsal:
     key, weather = keys_of(seeds_of(seed), replication), whole(weather, agents)
     reaches = reach_of_each(problem, worlds, method.p.arms, agents)
-    size = 1 if method.structure == "alone" else agents
-    clients = [make(method.node, method.p, Keyed(key, i), reaches[i], size) for i in range(agents)]
+    clients = [make(method.node, method.p, Keyed(key, i), reaches[i], method.holders) for i in range(agents)]
     for i, client in enumerate(clients):
         for field, values in method.known.items():
             client.open[field] = values[i]
     teams = [[client] for client in clients] if method.structure == "alone" else [clients]
-    servers = []
+    servers: list[Any] = []
     for team in teams:
         assert method.server is not None
-        server = make(method.server, method.p, Keyed(key, -1), np.max(reaches), 1)
+        server = make(method.server, method.p, Keyed(key, -1 - len(servers)), np.max(reaches), 1)
         servers.append(server)
         start = clients.index(team[0])
         for i in range(len(team)):
@@ -149,8 +148,19 @@ def _falsified(agent, i, t, now, horizon, weather, die, record, hook, said):
     tale = one(tale_record(agent.p))
     if not deceives(tale, agent.p, t, now, horizon, weather, i, die, len(said or b"")):
         return said
+    if agent.algorithm.trusts or not agent.algorithm.mechanism.single:
+        return _with_false_news(said, tale)
     words = hook(agent.open, agent.p, t, tale, fold(die, 0), record)
     return said if words < 0 else record.tobytes()[: 8 * words] or None
+
+
+def _with_false_news(said, tale):
+    """The same report with the sums that the tale gives its pulls."""
+    words = np.frombuffer(said, np.int64).copy()
+    news = words[len(words) - 1 - 3 * words[-1] : -1].reshape(-1, 3)
+    for row in news:
+        row[2] = int(tale.value[row[0]] * UNIT) * row[1]
+    return words.tobytes()
 
 
 def _draw_edges(edges, meetings, active, here, key, t):

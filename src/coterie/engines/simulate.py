@@ -14,6 +14,7 @@ from coterie.engines.memory import Common, Nodes, Span, make_common, make_nodes,
 from coterie.errors import AlgorithmError
 from coterie.kernel import rows
 from coterie.privacy.door import why_refused
+from coterie.privacy.secret import envelope_record
 
 
 class Links(NamedTuple):
@@ -93,7 +94,7 @@ def simulate_star(
     size = 1 if method.structure == "alone" else agents
     places, teams, reach = 1 if folded else agents, agents // size, problem.reach(worlds, method.p.arms)
     made = lambda shape, kind: rows(shape, kind, compiled)  # noqa: E731
-    nodes = make_nodes(node, p, R, places, places, reach, size, compiled)
+    nodes = make_nodes(node, p, R, places, places, reach, method.holders, compiled)
     common = make_common(node, p, R, len(marks), compiled)
     served = make_nodes(server, p, R, teams, places, np.max(reach), 1, compiled)
     hall = star.Hall(
@@ -102,6 +103,7 @@ def simulate_star(
         ledgers=served.ledgers,
         out=made(R, out_record(server, p)),
         desks=served.peers,
+        envelopes=made((R, places), envelope_record(p.arms)),
         invited=np.tile(np.arange(places), (R, 1)),
         report=made(R, node.message(p)),
         decision=made(R, server.message(p)),
@@ -111,7 +113,8 @@ def simulate_star(
             hall.desks[field] = values
     for field, values in method.known.items():
         nodes.opens[field] = values
-    run = bind(star, node, problem, server, flags(weather) | {"FOLDED": folded, "TRUSTED": server.trusted}, compiled)
+    chosen = flags(weather) | {"FOLDED": folded, "TRUSTED": server.trusted, "SEALED": server.sums}
+    run = bind(star, node, problem, server, chosen, compiled)
     worlds = worlds if compiled else worlds.view(np.recarray)
     team = star.Team(size, min(method.reporters or size, size), method.rotate, delay)
     span = Span(1, horizon, 0, marks)

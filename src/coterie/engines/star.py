@@ -20,23 +20,23 @@ Teams: a run may consist of several stars side by side that know nothing of each
 from typing import Any, NamedTuple
 
 from coterie.contract import hear as server_hear  # bound
-from coterie.contract import idle, speak  # bound
+from coterie.contract import idle, publish, speak  # bound
 from coterie.contract import publish as server_publish  # bound
 from coterie.contract import release as server_release  # bound
 from coterie.contract import speak as server_speak  # bound
 from coterie.contract import weigh as server_weigh  # bound
-from coterie.engines.faults import corrupt, out_of  # bound
+from coterie.engines.faults import corrupt, deceives, out_of  # bound
 from coterie.engines.memory import keys_of, nodes_of
-from coterie.engines.turn import carry_out, decide, listen  # bound
-from coterie.kernel import FAULT, IDLE, NETWORK, NOISE, node, pick, side, stream, uniform
+from coterie.engines.turn import decide, listen, pull_and_release  # bound
+from coterie.kernel import FAULT, IDLE, LIE, NETWORK, NOISE, node, pick, side, stream, uniform
 from coterie.privacy.door import book_entries as server_book  # bound
 from coterie.privacy.door import clear, look_up
 from coterie.privacy.mechanisms.laplace import add_laplace as server_add_noise  # bound
 from coterie.privacy.offers import offers_of
-from coterie.privacy.secret import hand_in
+from coterie.privacy.secret import empty, enclose, falsify, hand_in, seal
 from coterie.problem.bernoulli import lay_out, regret, regret_until  # bound
 
-DROPS = FOLDED = LIES = LOSES = SERVER_PAIRED = SERVER_WEIGHS = TRUSTED = False  # bound
+DROPS = FOLDED = LIES = LOSES = SEALED = SERVER_PAIRED = SERVER_WEIGHS = TRUSTED = False  # bound
 
 
 class Team(NamedTuple):
@@ -56,6 +56,7 @@ class Hall(NamedTuple):
     ledgers: Any
     out: Any
     desks: Any  # what a server knows of each client
+    envelopes: Any  # what each sends past all hooks, where the server adds it up
     invited: Any
     report: Any
     decision: Any
@@ -100,8 +101,13 @@ def live(p, keys, span, worlds, team, number, weather, n, hall, common, r):
                 if i == start or not FOLDED:
                     totals[place] += regret_until(world, plan, harvest, horizon - now + 1)
             else:
-                carry_out(secrets[place], opens[place], ledgers[place], world, p, t, keys, i, plan, harvest, out,
-                          i == start or not FOLDED)
+                first = i == start or not FOLDED
+                pull_and_release(secrets[place], opens[place], ledgers[place], world, p, t, keys, i, plan, harvest, out, first)
+                if SEALED:
+                    if first:
+                        empty(hall.envelopes[r, place])  # of a report that was lost
+                    seal(out, hall.envelopes[r, place])
+                publish(opens[place], p, t, plan, out)
                 if i == start or not FOLDED:
                     totals[place] += regret(world, plan)
                     finals[place] = plan.arm[plan.entries - 1]
@@ -136,8 +142,12 @@ def gather(p, t, keys, now, horizon, team, number, weight, weather, n, hall, com
         if LIES:
             words = corrupt(opens[i], p, t, now, horizon, weather, i, tale, keys, report, words)
         if words > 0 and not (DROPS and out_of(t, 0, i, keys, weather)) and not (LOSES and lost(t, i, keys, weather)):
-            if TRUSTED:
-                words += hand_in(secrets[i], hall.secrets[r, number], p.arms)
+            if TRUSTED or SEALED:
+                if TRUSTED:
+                    enclose(secrets[i], hall.envelopes[r, i], p.arms)
+                if LIES and deceives(tale, p, t, now, horizon, weather, i, stream(keys.dice, i, LIE, t), words):
+                    falsify(hall.envelopes[r, i], tale.value, p.arms)
+                words += hand_in(hall.envelopes[r, i], hall.secrets[r, number], p.arms)
             tally.up_words += weight * words
             tally.up_messages += weight
             server_hear(server, desks[i], p, t, report)
@@ -151,7 +161,8 @@ def pass_server_door(p, t, keys, number, plan, hall, r):
     server_release(open, p, t, plan, offers_of(out))
     look_up(out, secret, ledger, p.arms, SERVER_PAIRED)
     server_book(out, ledger)
-    server_add_noise(out, secret, stream(keys.noise, -1, NOISE, t), stream(keys.noise, -1, NOISE, -1))
+    server_add_noise(out, secret, stream(keys.noise, -1 - number, NOISE, t),
+                     stream(keys.noise, -1 - number, NOISE, -1))
     server_publish(open, p, t, plan, out)
 
 

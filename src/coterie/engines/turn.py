@@ -50,6 +50,12 @@ def within_reach(secret, plan):
 
 @node
 def carry_out(secret, open, ledger, world, p, t, keys, i, plan, harvest, out, books):
+    pull_and_release(secret, open, ledger, world, p, t, keys, i, plan, harvest, out, books)
+    publish(open, p, t, plan, out)
+
+
+@node
+def pull_and_release(secret, open, ledger, world, p, t, keys, i, plan, harvest, out, books):
     """`books` is False only for agents that share one ledger with another one whose entries are the same."""
     draw(world, secret, plan, harvest, stream(keys.world, i, REWARD, t))
     for e in range(plan.entries):
@@ -60,4 +66,3 @@ def carry_out(secret, open, ledger, world, p, t, keys, i, plan, harvest, out, bo
     if books:
         book(out, ledger)
     add_noise(out, secret, stream(keys.noise, i, NOISE, t), stream(keys.noise, i, NOISE, -1))
-    publish(open, p, t, plan, out)

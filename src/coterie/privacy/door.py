@@ -21,7 +21,7 @@ FAULTS = {
     4: "a price that is not above 0, or so low that its noise cannot be drawn",
     8: "a stretch that ends before it begins",
     16: "a stream that does not begin at the start, outgrows its length or changes its price",
-    32: "a plan with more entries than there are arms, an arm that does not exist, fewer than 0 pulls or more than the arm allows",
+    32: "a plan with more entries than arms, an arm that does not exist, fewer than 0 pulls or more than the arm allows",
     64: "a message about an arm that does not exist",
 }
 ROOM, RANGE, PRICE, ORDER, STREAM, PLAN, MESSAGE = FAULTS
@@ -190,4 +190,9 @@ def book_streams(out, ledger):
             ledger.entries[k, 0] += 1
 
 
-BOOKS = {"entry": book_entries, "pair": book_pairs, "stream": book_streams}  # by what a price of the mechanism pays for
+@node
+def book_nothing(out, ledger):
+    """Others have paid."""
+
+
+BOOKS = {"entry": book_entries, "pair": book_pairs, "stream": book_streams, "nothing": book_nothing}

@@ -65,5 +65,5 @@ def events_of(out: Any, mechanism: Mechanism, agent: int = 0) -> list[Event]:
             float(out.price[e]),
         )
         for e in range(0, out.entries, 2 if mechanism.covers == "pair" else 1)
-        if out.first[e] <= out.last[e]
+        if out.first[e] <= out.last[e] and mechanism.covers != "nothing"
     ]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy import dtype, float64, int64
 
-from coterie.kernel import capacity, node, record
+from coterie.kernel import UNIT, capacity, node, record
 
 
 def secret_record(arms: int, marks: int, alike: bool) -> dtype:
@@ -46,20 +46,53 @@ def take_in(secret, arm, pulls, total):
     secret.total[arm] += total
 
 
-@node
-def hand_in(secret, aggregate, arms):
-    """A trusted aggregator takes in what it has not got yet of a sender's rewards; mark 0 of the sender is where it was last.
+def envelope_record(arms: int) -> dtype:
+    """What a node sends past all hooks to the server that adds it up: pulls and sums, raw or with their share of noise."""
+    n = capacity(arms)
+    return record(count=(int64, n), total=(int64, n))
 
-    Returns the number of words that takes: three for each arm, and one for their number.
-    """
+
+@node
+def enclose(secret, envelope, arms):
+    """All rewards that a trusted server has not got yet; mark 0 is where it was last."""
+    for k in range(arms):
+        envelope.count[k] = secret.count[k] - secret.mark_count[k, 0]
+        envelope.total[k] = secret.total[k] - secret.mark_total[k, 0]
+        keep_point(secret, k, 0)
+
+
+@node
+def seal(out, envelope):
+    """What has just passed the door goes into the envelope, and no hook sees it."""
+    for e in range(out.entries):
+        envelope.count[out.arm[e]] += out.last[e] - out.first[e] + 1
+        envelope.total[out.arm[e]] += out.value[e]
+        out.value[e] = 0
+
+
+@node
+def falsify(envelope, values, arms):
+    """What a liar encloses: so many rewards of the value it wants to be believed, without noise."""
+    for k in range(arms):
+        envelope.total[k] = int(values[k] * UNIT) * envelope.count[k]
+
+
+@node
+def hand_in(envelope, aggregate, arms):
+    """The server takes in what is enclosed. Returns the words that takes: three for each arm, and one for their number."""
     words = 1
     for k in range(arms):
-        pulls = secret.count[k] - secret.mark_count[k, 0]
-        if pulls > 0:
-            take_in(aggregate, k, pulls, secret.total[k] - secret.mark_total[k, 0])
-            keep_point(secret, k, 0)
+        if envelope.count[k] > 0:
+            take_in(aggregate, k, envelope.count[k], envelope.total[k])
             words += 3
+    empty(envelope)
     return words
+
+
+@node
+def empty(envelope):
+    for k in range(len(envelope.count)):
+        envelope.count[k] = envelope.total[k] = 0
 
 
 @node

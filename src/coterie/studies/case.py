@@ -97,7 +97,7 @@ def make_case(study: Specification, row: Row, replication: int) -> Case:
         raise UsageError(f"problem.kind must be {wanted} for {entry.name}, got {study.problem.kind!r}")
     graph = make_graph(study, np.random.default_rng([study.seed, replication, NETWORK]))
     method = contract.build(entry, row.options, setting)
-    check_faults(row, method)
+    check_faults(row, method, study.problem.agents)
     method = method._replace(warnings=(*method.warnings, *fault_warnings(row, method)))
     delay, links, traffic = STRUCTURES[method.structure](study, method, graph, overall.max() - overall)
     weather = make_weather(study, row, method, overall, np.random.default_rng([study.seed, replication, FAULTS]))
@@ -177,12 +177,17 @@ def make_weather(study: Specification, row: Row, method: Method, truth: np.ndarr
     )
 
 
-def check_faults(row: Row, method: Method) -> None:
-    """A trusted server, and shares of noise, need every report."""
-    if not method.node.mechanism.single or method.node.trusts:
-        for key in ("loss", "dropout"):
-            if getattr(row.faults, key) > 0:
-                raise UsageError(f"faults.{key} must be 0 where the noise needs every report, got {getattr(row.faults, key):g}")
+def check_faults(row: Row, method: Method, agents: int) -> None:
+    """Sums need every report, and noise in shares the honest ones: anyone's message may be contaminated."""
+    sealed = not method.node.mechanism.single
+    if not sealed and not method.node.trusts:
+        return
+    for key in ("loss", "dropout", *(["contamination"] if sealed else [])):
+        if getattr(row.faults, key) > 0:
+            raise UsageError(f"faults.{key} must be 0 where the noise needs every report, got {getattr(row.faults, key):g}")
+    if sealed and row.honest(agents) < method.holders:
+        most = f"{row.honest(agents)} ({agents} agents, of whom {agents - row.honest(agents)} lie)"
+        raise UsageError(f"honest must be at most {most}, got {method.holders}: a liar's share of noise is missing")
 
 
 def fault_warnings(row: Row, method: Method) -> Iterator[str]:
@@ -191,7 +196,9 @@ def fault_warnings(row: Row, method: Method) -> Iterator[str]:
     if method.structure not in ("peers", "alone") and (faults.churn > 0 or faults.one_way):
         yield "agents come and go, and single directions get lost, between peers only: not in this row"
     speaks = role.speak is not contract.speak and method.structure != "alone"
-    if (faults.liars > 0 or faults.contamination > 0) and speaks and role.lie is contract.lie and role.pose is contract.pose:
+    enclosed = role.trusts or not role.mechanism.single  # the engine falsifies what is enclosed
+    mute = role.lie is contract.lie and role.pose is contract.pose and not enclosed
+    if (faults.liars > 0 or faults.contamination > 0) and speaks and mute:
         yield f"{role.name} has no hook `lie`: its liars tell the truth"
 
 

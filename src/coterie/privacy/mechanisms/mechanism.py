@@ -16,7 +16,7 @@ class Mechanism(NamedTuple):
     proof: str  # the note beside this file; empty: there is none, and no price is a loss
     exact: Callable[[Fraction], int] | None = None  # one draw of that scale, for deployment; None: it is not deployed
     adds_up: Literal["prices", "squares", "never"] = "prices"  # of epsilons, of mus, or not at all
-    covers: Literal["entry", "pair", "stream"] = "entry"  # what a price pays for; a pair is (number, sum) of one stretch
+    covers: Literal["entry", "pair", "stream", "nothing"] = "entry"  # what a price pays for; a pair is (number, sum)
     norm: Callable[[int], float] = lambda rewards: 1.0  # of a stream that can hold so many rewards
     single: bool = True  # False: one report by itself is not protected, only the sum of those of all holders
 

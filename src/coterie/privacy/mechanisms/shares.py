@@ -1,6 +1,8 @@
-"""Shares of Laplace noise, for secure aggregation: those of all holders add up to one draw. Proof: laplace.md.
+"""Shares of Laplace noise, for secure aggregation: those of `holders` nodes add up to one draw. Proof: laplace.md.
 
-Only the sum of the reports of all holders is protected, and of fewer holders it is protected less: a report by itself is not.
+Only the sum of the reports of at least so many honest holders is protected: more shares are more noise, fewer are too little,
+and a report by itself is not protected. So what passes such a door is sealed: no hook of its node sees it, and the server is handed
+the sum of all (`SUMS`), which needs no more noise and was paid for by its holders.
 """
 
 from math import inf
@@ -16,4 +18,10 @@ def add_shares(out, secret, die, lasting):
             out.value[e] += laplace_share(side(die, e), UNIT * out.sensitivity[e] / out.price[e], secret.holders)
 
 
+@node
+def add_nothing(out, secret, die, lasting):
+    """The noise is in the sums already."""
+
+
 SHARES = Mechanism("shares", add_shares, "laplace.md", single=False)
+SUMS = Mechanism("sums", add_nothing, "laplace.md", covers="nothing")
