@@ -38,13 +38,17 @@ def find(name: str) -> Entry:
     return entries()[name]
 
 
-def _load(path: Path) -> Entry:
-    """The module's name holds a hash of its text: compiled engines are cached under it."""
+def digest(path: Path) -> str:
+    """Of what a user's own file holds."""
     try:
-        content = path.read_bytes()
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     except OSError:
         raise UsageError(f"algorithm must be the path of a file that exists, got {str(path)!r}") from None
-    name = f"coterie_own_{path.stem}_{hashlib.sha256(content).hexdigest()[:16]}"
+
+
+def _load(path: Path) -> Entry:
+    """The module's name holds a hash of its text: compiled engines are cached under it."""
+    name = f"coterie_own_{path.stem}_{digest(path)}"
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, path)
         assert spec and spec.loader

@@ -1,7 +1,8 @@
 """A process of its own for a guest's code: whatever it does, this process goes on and says where the guest was.
 
-The child writes one line of JSON for each step. It has a limit on each step; where that runs out, or the child crashes, Python
-itself notes the line it was at (`faulthandler`, also from inside compiled code).
+The child writes one line of JSON for each step. A step has a limit of processor seconds, so that a busy machine does not
+matter, and a wider one by the clock, for those who sleep. Where one runs out, or the child crashes, Python itself notes the line it was
+at (`faulthandler`, also from inside compiled code).
 """
 
 import contextlib
@@ -9,6 +10,7 @@ import faulthandler
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,11 +21,17 @@ from typing import IO
 from coterie.errors import AlgorithmError, CoterieError, UsageError
 from coterie.guests import shown
 
-SECONDS = {"interpreted": 10.0, "compiled": 300.0}  # for one step; a compiler takes its time
+try:
+    import resource
+except ImportError:  # a system without it has the clock only
+    resource = None  # type: ignore[assignment]
+
+SECONDS = {"interpreted": 8, "compiled": 200}  # of the processor, for one step; a compiler takes its time
+PATIENCE = 8  # by the clock it may take so many times as long
 CALL = re.compile(r'File "(.+?)", line (\d+) in (\S+)')
 
 
-def steps(target: str, part: str, seconds: float | None = None) -> Iterator[str]:
+def steps(target: str, part: str, seconds: int | None = None) -> Iterator[str]:
     """What the child found in order, as it comes. What it found wrong is raised."""
     with tempfile.TemporaryFile("w+", errors="replace") as notes:
         child = _start(target, part, seconds or SECONDS[part], notes)
@@ -37,16 +45,17 @@ def steps(target: str, part: str, seconds: float | None = None) -> Iterator[str]
                     raise AlgorithmError(said["wrong"])
                 elif "refused" in said:
                     raise UsageError(said["refused"])
-            if child.wait() != 0:
+            if code := child.wait():
                 notes.seek(0)
-                raise AlgorithmError(_last_words(notes.read(), target))
+                late = code == 1 or (resource and code == -signal.SIGXCPU)
+                raise AlgorithmError(_last_words(notes.read(), target, bool(late)))
         finally:
             child.kill()
             child.wait()
             child.stdout.close()
 
 
-def _start(target: str, part: str, seconds: float, notes: IO[str]) -> subprocess.Popen[str]:
+def _start(target: str, part: str, seconds: int, notes: IO[str]) -> subprocess.Popen[str]:
     """Bounds inside samplers and other compiled helpers are looked at, too, where nothing of it is kept."""
     paths = {"PYTHONPATH": os.pathsep.join(place for place in sys.path if place)}
     bounds = {"NUMBA_BOUNDSCHECK": "1"} if part == "interpreted" else {}
@@ -56,9 +65,8 @@ def _start(target: str, part: str, seconds: float, notes: IO[str]) -> subprocess
     )
 
 
-def _last_words(notes: str, target: str) -> str:
+def _last_words(notes: str, target: str, late: bool) -> str:
     """Of a child that was cut short: where the guest's file was."""
-    late = "Timeout (" in notes
     what = "takes too long, or has no end" if late else "stops the program, as code does that writes where it may not"
     for file, line, function in CALL.findall(notes):
         if Path(file).resolve() == Path(target).resolve() or "/algorithms/" in file.replace(os.sep, "/"):
@@ -79,9 +87,9 @@ def main(part: str, target: str, seconds: str) -> None:
         faulthandler.enable(notes)
         try:
             checks = inspection.interpreted if part == "interpreted" else inspection.compiled
-            faulthandler.dump_traceback_later(float(seconds), exit=True, file=notes)
+            _limit(int(seconds), notes)
             for step in checks(target):
-                faulthandler.dump_traceback_later(float(seconds), exit=True, file=notes)
+                _limit(int(seconds), notes)
                 _say(answers, step=step)
         except AlgorithmError as error:
             _say(answers, wrong=str(error))
@@ -91,6 +99,16 @@ def main(part: str, target: str, seconds: str) -> None:
             faulthandler.cancel_dump_traceback_later()
     answers.flush()
     os._exit(0)  # a guest's threads and exit handlers do not count
+
+
+def _limit(seconds: int, notes: IO[str]) -> None:
+    """From now on."""
+    faulthandler.dump_traceback_later(PATIENCE * seconds, exit=True, file=notes)
+    if resource:
+        faulthandler.register(signal.SIGXCPU, file=notes, all_threads=False, chain=True)
+        used, (_, most) = resource.getrusage(resource.RUSAGE_SELF), resource.getrlimit(resource.RLIMIT_CPU)
+        limit = int(used.ru_utime + used.ru_stime) + seconds
+        resource.setrlimit(resource.RLIMIT_CPU, (limit if most == resource.RLIM_INFINITY else min(limit, most), most))
 
 
 def _say(answers: IO[str], **said: str) -> None:

@@ -34,14 +34,15 @@ def check_entry(entry: Entry, file: str) -> None:
         raise AlgorithmError(f"{shown(file)}: options of {entry.name!r} must be a class that is made from Options")
     examples = entry.examples
     if not isinstance(examples, tuple | list) or not examples or not all(isinstance(one, dict) for one in examples):
-        raise AlgorithmError(f"{shown(file)}: examples of {entry.name!r} must be a tuple of dicts of options, got {examples!r:.40}")
+        raise AlgorithmError(f"{shown(file)}: examples of {entry.name!r} must be a tuple of dicts, got {examples!r:.40}")
     if entry.problem not in ("arms", "procurement"):
         raise AlgorithmError(f"{shown(file)}: problem of {entry.name!r} must be 'arms' or 'procurement', got {entry.problem!r}")
     for example in examples:
         try:
             entry.options(**example)
         except Exception as error:
-            raise AlgorithmError(f"{shown(file)}: example {example} of {entry.name!r} must be options it takes: {told(error)}") from None
+            what = f"example {example} of {entry.name!r} must be options that it takes"
+            raise AlgorithmError(f"{shown(file)}: {what}: {told(error)}") from None
 
 
 def check_method(method: Any, file: str) -> None:
@@ -50,7 +51,8 @@ def check_method(method: Any, file: str) -> None:
     wanted = ((method, Method), (getattr(method, "node", None), Algorithm), (getattr(method, "claim", None), Claim))
     for given, kind in wanted:
         if not isinstance(given, kind):
-            raise AlgorithmError(f"{place} must return a Method(Algorithm, Params, Claim), got {type(given).__name__} for {kind.__name__}")
+            got = f"{type(given).__name__} for {kind.__name__}"
+            raise AlgorithmError(f"{place} must return a Method(Algorithm, Params, Claim), got {got}")
     if not isinstance(method.claim.epsilon, Real) or not isinstance(method.claim.delta, Real):
         raise AlgorithmError(f"{place}: epsilon and delta of a claim must be numbers, got {method.claim.epsilon!r:.40}")
     if method.claim.fault:

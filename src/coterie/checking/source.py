@@ -20,6 +20,7 @@ from coterie.errors import AlgorithmError
 from coterie.guests import shown
 
 CALLABLE_MODULES = ("math", "numpy", "coterie")  # what a hook may take functions and numbers from
+NAMES = "`release` names what leaves by offer(out, arm, price)"
 TRAVELS = ("message", "card", "mine", "theirs", "peer", "peers")
 ALL_PARAMETERS = {*TRAVELS, "secret", "inner", "open", "p", "t", "die", "plan", "out", "tale"}
 
@@ -82,8 +83,8 @@ def check_parameters(hook: Function, name: str, contract: FunctionType) -> None:
     if len(wanted) == len(got) and not any(own):
         return
     if "secret" in got and "secret" not in wanted:
-        changed = "no longer receives the secret: rewards are the engine's, and `release` names what leaves by offer(out, arm, price)"
-        raise AlgorithmError(f"{hook.at()} must be {name}({', '.join(wanted)}): it {changed}")
+        changed = f"rewards are the engine's now, and {NAMES}"
+        raise AlgorithmError(f"{hook.at()} must be {name}({', '.join(wanted)}), without the secret: {changed}")
     raise AlgorithmError(f"{hook.at()} must be {name}({', '.join(wanted)}), got ({', '.join(got)})")
 
 
@@ -140,7 +141,7 @@ def _check_module(function: Function, item: ast.AST, found: Any, name: str) -> N
         return
     allowed = found.__name__.partition(".")[0] in CALLABLE_MODULES and not found.__name__.startswith("numpy.random")
     if not allowed:
-        raise AlgorithmError(f"{function.at(item)} must not use {name!r}: only math, numpy and coterie; chance comes from `die`")
+        raise AlgorithmError(f"{function.at(item)} must use math, numpy and coterie only, and chance from `die`, got {name!r}")
 
 
 def _handed(called: FunctionType, call: ast.Call, records: Fields) -> Iterator[tuple[Function, Fields]]:
@@ -173,11 +174,8 @@ def check_edition(file: Path) -> None:
         if isinstance(item, ast.Call) and isinstance(item.func, ast.Name):
             for word in item.keywords if item.func.id == "Algorithm" else ():
                 if word.arg in GONE:
-                    raise AlgorithmError(
-                        f"{shown(file)}:{word.value.lineno}: {word.arg} is no part of an Algorithm any more: {GONE[word.arg]}; "
-                        "`release` names what leaves by offer(out, arm, price)"
-                    )
+                    gone = f"{word.arg} is no part of an Algorithm any more: {GONE[word.arg]}; {NAMES}"
+                    raise AlgorithmError(f"{shown(file)}:{word.value.lineno}: {gone}")
             if item.func.id == "Claim" and any(isinstance(a, ast.Constant) and isinstance(a.value, str) for a in item.args[:2]):
-                raise AlgorithmError(
-                    f"{shown(file)}:{item.lineno}: Claim takes numbers only, Claim(epsilon, delta): whom they hold against is derived"
-                )
+                wanted = "Claim(epsilon, delta) takes numbers: whom they hold against is derived"
+                raise AlgorithmError(f"{shown(file)}:{item.lineno}: {wanted}")

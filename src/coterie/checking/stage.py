@@ -1,7 +1,7 @@
 """The small world a check plays in: four agents in a row, four arms, and a dozen rounds or a few epochs.
 
-Every form of an algorithm is played in fair weather, and where messages get lost, agents sit out, go away and lie, so that hooks
-which are seldom called are called. Four arms fill the room that records reserve for them: one place too far is seen.
+Every form of an algorithm is played in fair weather, and where messages get lost, agents sit out, go away and lie, so that
+hooks which are seldom called are called. Four arms fill the room that records reserve for them: one place too far is seen.
 """
 
 from typing import Any, NamedTuple

@@ -1,8 +1,8 @@
 """Hooks under watch: an interpreted call in which nothing passes that compiled code would take for good.
 
-Compiled code looks at no bounds, divides by zero and lets numbers overflow. Here records are handed to a hook through views that
-refuse a place that does not exist (also a negative one) and what a hook may not write, and numpy raises. Answers and plans are
-looked at after each call. What is found is one line: the file, the line, the hook.
+Compiled code looks at no bounds, divides by zero and lets numbers overflow. Here records are handed to a hook through views
+that refuse a place that does not exist (also a negative one) and what a hook may not write, and numpy raises. Answers and plans
+are looked at after each call. What is found is one line: the file, the line, the hook.
 """
 
 from collections.abc import Callable
@@ -25,6 +25,10 @@ NOT_WRITTEN = {
 
 class StrayError(Exception):
     """A hook did what it may not. The text is the end of a sentence about it."""
+
+
+class OutsideError(StrayError, IndexError):
+    """A place that does not exist. Also an IndexError, by which Python ends a loop over an array."""
 
 
 class Places(np.ndarray):
@@ -51,7 +55,7 @@ class Places(np.ndarray):
             if isinstance(one, float | np.floating):
                 raise StrayError(f"asks for place {one} of {self.label}: a place is a whole number")
             if isinstance(one, int | np.integer) and not 0 <= one < self.shape[axis]:
-                raise StrayError(f"asks for place {one} of {self.label}, which has places 0..{self.shape[axis] - 1}")
+                raise OutsideError(f"asks for place {one} of {self.label}, which has places 0..{self.shape[axis] - 1}")
 
 
 def places(array: np.ndarray, label: str, guarded: bool) -> Places:
@@ -91,7 +95,7 @@ class Fields:
 
     def __getitem__(self, place: Any) -> "Fields":
         if not 0 <= place < len(self._record):
-            raise StrayError(f"asks for place {place} of {self._label}, which has places 0..{len(self._record) - 1}")
+            raise OutsideError(f"asks for place {place} of {self._label}, which has places 0..{len(self._record) - 1}")
         return Fields(self._record[place], self._label, self._guarded)
 
 
@@ -156,7 +160,8 @@ class Watch:
         if self.even and (len(set(pulls)) != 1 or pulls[0] < 1):
             raise StrayError(f"must order equally many pulls of all its arms around a server, got {pulls} in turn {t}")
         if self.even and not self.alone and self.rounds.setdefault(t, sum(pulls)) != sum(pulls):
-            raise StrayError(f"must order equally many pulls for all clients, got {self.rounds[t]} and {sum(pulls)} in turn {t}")
+            lengths = f"{self.rounds[t]} and {sum(pulls)} in turn {t}"
+            raise StrayError(f"must order equally many pulls for all clients, got {lengths}")
 
 
 def seen(label: str, value: Any, guarded: bool) -> Any:

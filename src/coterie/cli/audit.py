@@ -31,6 +31,7 @@ def audit(
     Example: coterie audit fed-ucb --mode paper --epsilon 1 --quick
     """
     from coterie import audit as auditing
+    from coterie.checking.verdicts import note_audit
     from coterie.report.audit import write
 
     if quick and trials is not None:
@@ -43,6 +44,8 @@ def audit(
             algorithm, options, view=view, trials=count, seed=seed,
             progress=lambda done, total, label: advance(bar, task, done, total, label),
         )
+    if algorithm.endswith(".py"):
+        note_audit(algorithm, options, found.failed)
     facts = auditing.document(found)
     if out is not None:
         write(out, facts)

@@ -8,6 +8,7 @@ import typer
 
 from coterie.cli.audit import audit
 from coterie.cli.budget import budget
+from coterie.cli.check import check
 from coterie.cli.run import run
 from coterie.cli.studies import studies
 from coterie.errors import CoterieError
@@ -25,6 +26,7 @@ app.command()(run)
 app.command()(studies)
 app.command()(audit)
 app.command()(budget)
+app.command()(check)
 
 
 @app.callback(invoke_without_command=True)
