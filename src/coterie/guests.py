@@ -18,9 +18,10 @@ def shown(file: str | Path) -> str:
 
 def place_of(error: BaseException, file: str | Path) -> str:
     """`file:line: function`, of the innermost call that lies in the file; the file alone where none does."""
-    if isinstance(error, SyntaxError) and error.filename and Path(error.filename) == Path(file):
+    home = Path(file).resolve()
+    if isinstance(error, SyntaxError) and error.filename and Path(error.filename).resolve() == home:
         return f"{shown(file)}:{error.lineno}"
-    calls = [call for call in traceback.extract_tb(error.__traceback__) if Path(call.filename) == Path(file)]
+    calls = [call for call in traceback.extract_tb(error.__traceback__) if Path(call.filename).resolve() == home]
     if not calls:
         return shown(file)
     named = "" if calls[-1].name.startswith("<") else f": {calls[-1].name}"
@@ -40,6 +41,8 @@ def told(error: BaseException) -> str:
         return "computes something that is not a number"
     if isinstance(error, OverflowError) or (isinstance(error, FloatingPointError) and "overflow" in text):
         return "computes a number that is too large"
+    if isinstance(error, IndexError):
+        return "asks for a place that does not exist"
     if isinstance(error, NameError):
         return f"uses {error.name!r}, which is not defined"
     if isinstance(error, RecursionError):

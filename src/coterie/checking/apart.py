@@ -1,8 +1,8 @@
 """A process of its own for a guest's code: whatever it does, this process goes on and says where the guest was.
 
 The child writes one line of JSON for each step. A step has a limit of processor seconds, so that a busy machine does not
-matter, and a wider one by the clock, for those who sleep. Where one runs out, or the child crashes, Python itself notes the line it was
-at (`faulthandler`, also from inside compiled code).
+matter, and a wider one by the clock, for those who sleep. Where one runs out, or the child crashes, Python itself notes the
+line it was at (`faulthandler`, also from inside compiled code).
 """
 
 import contextlib
@@ -45,6 +45,8 @@ def steps(target: str, part: str, seconds: int | None = None) -> Iterator[str]:
                     raise AlgorithmError(said["wrong"])
                 elif "refused" in said:
                     raise UsageError(said["refused"])
+                else:
+                    raise RuntimeError(said["broken"])
             if code := child.wait():
                 notes.seek(0)
                 late = code == 1 or (resource and code == -signal.SIGXCPU)
@@ -95,6 +97,8 @@ def main(part: str, target: str, seconds: str) -> None:
             _say(answers, wrong=str(error))
         except CoterieError as error:
             _say(answers, refused=str(error))
+        except Exception as error:
+            _say(answers, broken=f"{type(error).__name__}: {error}")
         finally:
             faulthandler.cancel_dump_traceback_later()
     answers.flush()

@@ -66,6 +66,7 @@ def check_method(method: Any, file: str) -> None:
     for role in roles_of(method):
         check_role(role, method.p, file)
     check_known(method, place)
+    check_talk(method, place)
 
 
 def roles_of(method: Method) -> list[Algorithm]:
@@ -88,6 +89,15 @@ def check_known(method: Method, place: str) -> None:
     for field in method.known:
         if field not in fields:
             raise AlgorithmError(f"{place}: known must name fields of open ({', '.join(fields)}), got {field!r}")
+
+
+def check_talk(method: Method, place: str) -> None:
+    """Either side hears what the other one says."""
+    if method.server is None:
+        return
+    for ear, mouth in ((method.node, method.server), (method.server, method.node)):
+        if (ear.hears or ear.message)(method.p) != mouth.message(method.p):
+            raise AlgorithmError(f"{place}: hears of {ear.name} must be the message of {mouth.name}, got another record")
 
 
 def check_role(role: Algorithm, p: Any, file: str) -> None:

@@ -8,7 +8,7 @@ import ast
 import functools
 import inspect
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -30,7 +30,7 @@ Fields = Mapping[str, frozenset[str]]  # of each parameter that is a record
 class Function(NamedTuple):
     """A function with its text."""
 
-    made: FunctionType
+    made: Any
     tree: ast.FunctionDef
     file: str
 
@@ -55,7 +55,8 @@ def function_of(made: Any, role: str, hook: str) -> Function:
         raise AlgorithmError(f"{hook} of {role} must be a function that is marked @node, got {kind}")
     file = made.__code__.co_filename
     place = f"{shown(file)}:{made.__code__.co_firstlineno}: {hook}"
-    if getattr(sys.modules.get(made.__module__), made.__name__, None) is not made:
+    is_found: bool = getattr(sys.modules.get(made.__module__), made.__name__, None) is made
+    if not is_found:
         kind = "a lambda" if made.__name__ == "<lambda>" else f"a function inside {made.__qualname__.split('.')[0]!r}"
         kind = kind if "." in made.__qualname__ or made.__name__ == "<lambda>" else f"another name than {made.__name__!r}"
         raise AlgorithmError(f"{place} must be a function at the top of a file, under its own name, got {kind}")
@@ -72,11 +73,11 @@ def is_marked(made: FunctionType) -> bool:
     return any(known is made for known, _ in builtin_registry.globals)
 
 
-def parameters_of(made: FunctionType) -> list[str]:
+def parameters_of(made: Callable) -> list[str]:
     return list(inspect.signature(made).parameters)
 
 
-def check_parameters(hook: Function, name: str, contract: FunctionType) -> None:
+def check_parameters(hook: Function, name: str, contract: Callable) -> None:
     """By number and name. What travels may have a name of its own (a report, a desk), but not that of something else."""
     wanted, got = parameters_of(contract), parameters_of(hook.made)
     own = [not (a == b or (a in TRAVELS and b not in ALL_PARAMETERS)) for a, b in zip(wanted, got, strict=False)]

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from coterie import contract
+from coterie.checking.source import function_of
 from coterie.contract import HOOKS, SWITCHES, Algorithm
 from coterie.engines.turn import possible
 from coterie.errors import AlgorithmError, UsageError
-from coterie.guests import place_of, shown, told
+from coterie.guests import place_of, told
 from coterie.privacy.door import MESSAGE, PLAN, ROOM, why_refused
 
 NOT_WRITTEN = {
@@ -111,12 +112,13 @@ class Watch:
         """The role with all its own hooks watched."""
         hooks = {name: getattr(role, name) for name in HOOKS + SWITCHES}
         own = {name: hook for name, hook in hooks.items() if hook is not None and hook is not getattr(contract, name)}
-        return role._replace(**{name: self.hook(role, name, hook) for name, hook in own.items()})
+        watched: dict[str, Any] = {name: self.hook(role, name, hook) for name, hook in own.items()}
+        return role._replace(**watched)
 
     def hook(self, role: Algorithm, name: str, made: Any) -> Callable:
         default, file = getattr(contract, name), made.__code__.co_filename
         parameters = default.__code__.co_varnames[: default.__code__.co_argcount]
-        home, not_written = f"{shown(file)}:{made.__code__.co_firstlineno}: {name}", NOT_WRITTEN.get(name, ())
+        home, not_written = function_of(made, role.name, name).at().rpartition(" ")[0] + f" {name}", NOT_WRITTEN.get(name, ())
 
         def watched(*given: Any) -> Any:
             self.last = home
@@ -128,7 +130,7 @@ class Watch:
                     self.look_at(role, name, handed, answer)
             except StrayError as error:
                 raise AlgorithmError(f"{place_in(error, file, home, name)} {error}") from None
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise AlgorithmError(f"{place_in(error, file, home, name)} {told(error)}") from error
             return answer
 

@@ -19,7 +19,7 @@ CAUSES = (  # what the compiler says, and what we say; the first that fits
     (r"Untyped global name '(\w+)'", "uses {!r}, which cannot be compiled"),
     (r"(?:global )?name '(\w+)' is not defined", "uses {!r}, which is not defined"),
     (r"Cannot unify .+? for '([a-z_]+)", "must give {!r} one kind of value: compiled code has one type for each name"),
-    (r"implementation of function Function\(<(?:built-in function |function |class ')?(\w+)", "calls {!r} with what it does not take"),
+    (r"implementation of function Function\(<(?:[a-z-]+ )*'?(\w+)", "calls {!r} with what it cannot take"),
 )
 OWN = re.compile(r"^closure_|^\$|_$|^intrinsic$|^impl$")  # names that the compiler made up
 
