@@ -14,8 +14,8 @@ EXAMPLE = str(Path(__file__).parents[2] / "examples/own_algorithm.py")
 
 @pytest.mark.parametrize("name", entries())
 def test_a_built_in_algorithm_keeps_the_contract(name):
-    steps = list(inspection.interpreted(name))
-    assert steps[0] == f"the file: {name} has {len(entries()[name].examples)} form{'s' if len(entries()[name].examples) > 1 else ''}"
+    steps, forms = list(inspection.interpreted(name)), len(entries()[name].examples)
+    assert steps[0] == f"the file: {name} has {forms} form{'s' if forms > 1 else ''}"
     assert any("one seed, one course" in step for step in steps)
 
 

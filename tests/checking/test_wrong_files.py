@@ -52,12 +52,16 @@ OVERHEAR = "@node\ndef overhear(secret, inner, open, peer, p, t, message):\n    
 
 THE_FILE = {
     "syntax": edit(PULLED, "    open.pulls[arm += 1\n", ":N: must be Python, got ", "[arm +="),
-    "a module that is missing": edit(IMPORT, "import nowhere\n" + IMPORT, ":N: imports 'nowhere', which is not inst", "nowhere"),
+    "a module that is missing": edit(
+        IMPORT, "import nowhere\n" + IMPORT, ":N: imports 'nowhere', which is not inst", "nowhere"
+    ),
     "an error at import": edit(IMPORT, IMPORT + "1 / 0\n", ":N: divides by zero", "1 / 0"),
     "an exit at import": edit(IMPORT, IMPORT + "raise SystemExit\n", ":N: must not stop the program, got SystemExit", "raise"),
     "an interrupt at import": edit(IMPORT, IMPORT + "raise KeyboardInterrupt\n", ": must not stop the program, got Keyboard"),
     "no entries": edit("ENTRIES = ", "OTHERS = ", ": must define ENTRIES = (Entry(...),) with one entry, got none"),
-    "an example out of range": edit('({}, {"epsilon": inf})', '({"epsilon": 0.0},)', ": example {'epsilon': 0.0} of 'block-ucb'"),
+    "an example out of range": edit(
+        '({}, {"epsilon": inf})', '({"epsilon": 0.0},)', ": example {'epsilon': 0.0} of 'block-ucb'"
+    ),
     "observe, of the first edition": edit(HEAR, "hear=hear, observe=hear,\n", ":N: observe is no part of an Algo", "observe="),
     "a claim in words": edit(CLAIM, 'Claim(1.0, "all")', ":N: Claim(epsilon, delta) takes numbers", '"all"'),
 }
@@ -65,18 +69,22 @@ THE_FILE = {
 ITS_PARTS = {
     "no arms": edit("    arms: int\n", "    count: int\n", ": build: parameters must have a field 'arms', got count, epsi"),
     "a text among parameters": edit(PARAMS, 'Params(setting.arms, "one")', ": build: parameter 'epsilon' must be a number, go"),
-    "no method": edit(f"return Method(BLOCK_UCB, {PARAMS}, {CLAIM})", "return BLOCK_UCB", ": build must return a Method(Algori"),
+    "no method": edit(
+        f"return Method(BLOCK_UCB, {PARAMS}, {CLAIM})", "return BLOCK_UCB", ": build must return a Method(Algori"
+    ),
     "a claim of nothing": edit(CLAIM, "Claim(0.0)", ": build: epsilon of a claim must be a number > 0, got 0.0"),
     "no claim": edit(CLAIM, "None", ": build must return a Method(Algorithm, Params, Claim), got NoneType for Claim"),
     "build fails": edit(PARAMS, "Params(setting.arms)", ":N: build: TypeError: ", "Params(setting.arms)"),
     "a fact of no field": edit(CLAIM, CLAIM + ", known={'weight': [1] * 4}", ": build: known must name fields of open"),
     "no server": edit(CLAIM, CLAIM + ', structure="server"', ": build: structure 'server' has a server (an Algorithm), got"),
     "a server that does not listen": edit(
-        CLAIM, CLAIM + ', server=Algorithm("desk"), structure="server"', ": build: hears of block_ucb must be the message of desk"
+        CLAIM, CLAIM + ', server=Algorithm("desk"), structure="server"', ": build: hears of block_ucb must be the message of"
     ),
     "a field of 32 bits": edit("arm=int64", "arm='i4'", ":N: message_record: ValueError: field 'arm' of a rec", "'i4'"),
     "a field that numpy hides": edit("news=int64", "size=int64", ":N: open_record: ValueError: field 'size'", "return record("),
-    "no record": edit(MESSAGE, "return [int64]", ":N: message_record must return record(field=int64, ...)", "def message_record"),
+    "no record": edit(
+        MESSAGE, "return [int64]", ":N: message_record must return record(field=int64, ...)", "def message_record"
+    ),
     "no caveat": Wrong(
         ((CHOOSE, PEEK.format("pass")), (HEAR, "hear=hear, peek=peek,\n")), ": block_ucb: caveat must say why peek may read the"
     ),
@@ -105,15 +113,17 @@ ITS_TEXT = {
     ),
     "a lambda": edit("speak=speak", "speak=lambda open, p, t, message: 0", ":N: speak must be a function at the top", "lambda"),
     "a function inside another": Wrong(
-        ((CHOOSE, "def maker():\n    @node\n    def speak(open, p, t, message):\n        return 0\n    return speak\n\n\n" + CHOOSE),
-         ("speak=speak", "speak=maker()")), ":N: speak must be a function at the top of a file, under its own name", "    @node",
+        ((CHOOSE, "def make():\n    @node\n    def speak(open, p, t, message):\n        return 0\n    return speak\n\n\n" + CHOOSE),
+         ("speak=speak", "speak=make()")), ":N: speak must be a function at the top of a file, under its own name", "    @node",
     ),
     "a field that is missing": edit("+= message.count", "+= message.n", ":N: hear: message has no field 'n'; it has arm", ".n"),
     "a field missing in a helper": Wrong(
         ((CHOOSE, "@node\ndef count(mine):\n    mine.pules[0] += 1\n\n\n" + CHOOSE), (PULLED, PULLED + "    count(open)\n")),
         ":N: count: mine has no field 'pules'", "mine.pules",
     ),
-    "a parameter that is missing": edit(OFFER, "offer(out, k, p.eps)", ":N: release: p has no field 'eps'; it has arms", "p.eps)"),
+    "a parameter that is missing": edit(
+        OFFER, "offer(out, k, p.eps)", ":N: release: p has no field 'eps'; it has arms", "p.eps)"
+    ),
     "a clock": Wrong(
         ((IMPORT, "import time\n" + IMPORT), (PULLED, "    open.pulls[arm] += time.time() > 0\n")),
         ":N: choose must use math, numpy and coterie only", "time.time()",
@@ -122,32 +132,54 @@ ITS_TEXT = {
         ((IMPORT, "import numpy as np\n" + IMPORT), (PULLED, "    arm = np.random.randint(4)\n" + PULLED)),
         ":N: choose must use math, numpy and coterie only, and chance from `die`, got 'np.random'", "randint",
     ),
-    "a variable outside": edit(PULLED, "    global most\n" + PULLED, ":N: choose must keep everything in records", "global most"),
+    "a variable outside": edit(
+        PULLED, "    global most\n" + PULLED, ":N: choose must keep everything in records", "global most"
+    ),
 }  # fmt: skip
 
 AROUND_A_SERVER = (CLAIM, CLAIM + ', server=Algorithm("desk", message=message_record), structure="server"')
 
 ITS_RUN = {
-    "a place too far": edit("(p.arms):\n        n", "(p.arms + 1):\n        n", ":N: choose asks for place 4 of open.count", "n = op"),
+    "a place too far": edit(
+        "(p.arms):\n        n", "(p.arms + 1):\n        n", ":N: choose asks for place 4 of open.count", "n = op"
+    ),
     "a negative place": edit(PULLED, "    open.pulls[arm - 4] += 1\n", ":N: choose asks for place -4 of open.pulls", "arm - 4"),
-    "an exit": edit(PULLED, "    raise SystemExit\n", ":N: choose must not stop the program, got SystemExit", "raise SystemExit"),
+    "an exit": edit(
+        PULLED, "    raise SystemExit\n", ":N: choose must not stop the program, got SystemExit", "raise SystemExit"
+    ),
     "a division by zero": edit(PULLED, PULLED + "    open.news = 1 // (t - 3)\n", ":N: choose divides by zero", "t - 3"),
-    "numpy divides by zero": edit(PULLED, PULLED + "    open.news = 1 // open.news\n", ":N: choose divides by zero", "1 // open"),
-    "an overflow": edit(PULLED, PULLED + "    open.news = open.pulls[arm] * 2**62 * 2\n", ":N: choose computes a number", "2**62"),
-    "an infinite whole number": edit(PULLED, PULLED + "    open.news = inf\n", ":N: choose computes a number that is too", "news = inf"),
+    "numpy divides by zero": edit(
+        PULLED, PULLED + "    open.news = 1 // open.news\n", ":N: choose divides by zero", "1 // open"
+    ),
+    "an overflow": edit(
+        PULLED, PULLED + "    open.news = open.pulls[arm] * 2**62 * 2\n", ":N: choose computes a number", "2**62"
+    ),
+    "an infinite whole number": edit(
+        PULLED, PULLED + "    open.news = inf\n", ":N: choose computes a number that is too", "news = inf"
+    ),
     "an unknown name": edit(PULLED, "    open.pulls[arm] += won\n", ":N: choose uses 'won', which is not defined", "+= won"),
     "an unknown arm": edit(ORDER, "    order(plan, arm + 2, 1)\n", ":N: choose makes a plan with more entries than"),
     "pulls below 0": edit(ORDER, "    order(plan, arm, -1)\n", ":N: choose makes a plan with more entries than"),
     "no pull": edit(ORDER, "", ":N: choose must order at least one pull, got none in turn 1"),
     "too many pulls": edit(ORDER, "    for k in range(9):\n        order(plan, 0, 1)\n", ":N: choose makes a plan with more"),
     "an arm twice": edit(ORDER, ORDER + ORDER, ":N: choose must order an arm at most once, got arms [0, 0] in turn 1"),
-    "too many offers": edit(f"        {OFFER}", f"        for k in range(9):\n            {OFFER}", ":N: release offers 9 sums"),
+    "too many offers": edit(
+        f"        {OFFER}", f"        for k in range(9):\n            {OFFER}", ":N: release offers 9 sums"
+    ),
     "a price of nothing": edit(OFFER, "offer(out, k, 0.0)", ":N: release: block_ucb: in turn 1 nothing may leave by a price"),
-    "an offer of no arm": edit(OFFER, "offer(out, p.arms, 1.0)", ":N: release: block_ucb: in turn 1 nothing may leave by an arm"),
-    "words that are missing": edit(SAID, "    return 4\n", ":N: speak must return the number of words said, a whole number in 0..3"),
-    "words that are no number": edit(SAID, "    return 1.5\n", ":N: speak must return the number of words said, a whole number in"),
+    "an offer of no arm": edit(
+        OFFER, "offer(out, p.arms, 1.0)", ":N: release: block_ucb: in turn 1 nothing may leave by an arm"
+    ),
+    "words that are missing": edit(
+        SAID, "    return 4\n", ":N: speak must return the number of words said, a whole number in 0..3"
+    ),
+    "words that are no number": edit(
+        SAID, "    return 1.5\n", ":N: speak must return the number of words said, a whole number in"
+    ),
     "no answer": edit(SAID, "", ":N: speak must return the number of words said, a whole number in 0..3, got None"),
-    "a message written": edit("open.count[message.arm] +=", "message.count =", ":N: hear must not write 'message'", "ge.count = m"),
+    "a message written": edit(
+        "open.count[message.arm] +=", "message.count =", ":N: hear must not write 'message'", "ge.count = m"
+    ),
     "a plan changed": edit(NEWS, NEWS + "    plan.pulls[0] = 0\n", ":N: publish must not write 'plan'", "plan.pulls[0] = 0"),
     "peek writes open": Wrong(
         ((CHOOSE, PEEK.format("open.pulls[0] += 1")), (HEAR, 'hear=hear, peek=peek, caveat="a test",\n')),

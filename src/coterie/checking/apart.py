@@ -72,8 +72,8 @@ def _last_words(notes: str, target: str, late: bool) -> str:
     what = "takes too long, or has no end" if late else "stops the program, as code does that writes where it may not"
     for file, line, function in CALL.findall(notes):
         if Path(file).resolve() == Path(target).resolve() or "/algorithms/" in file.replace(os.sep, "/"):
-            name = "" if function.startswith("<") else f": {function}"
-            return f"{shown(file)}:{line}{name} {what}"
+            name = "" if function.startswith("<") else f" {function}"
+            return f"{shown(file)}:{line}:{name} {what}"
     return f"{shown(target)}: {what}"
 
 

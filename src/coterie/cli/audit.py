@@ -31,12 +31,14 @@ def audit(
     Example: coterie audit fed-ucb --mode paper --epsilon 1 --quick
     """
     from coterie import audit as auditing
+    from coterie.checking import find
     from coterie.checking.verdicts import note_audit
     from coterie.report.audit import write
 
     if quick and trials is not None:
         raise UsageError(f"--trials must be left out with --quick, got {trials}")
     options = _options(mode, epsilon, sets)
+    find(algorithm)  # a file of one's own is checked before it is played
     count = trials if trials is not None else auditing.TRIALS_QUICK if quick else auditing.TRIALS
     with progress_bar(Console(stderr=True)) as bar:
         task = bar.add_task("compiling (the first time only)", total=None)
