@@ -113,7 +113,7 @@ ITS_TEXT = {
     ),
     "a lambda": edit("speak=speak", "speak=lambda open, p, t, message: 0", ":N: speak must be a function at the top", "lambda"),
     "a function inside another": Wrong(
-        ((CHOOSE, "def make():\n    @node\n    def speak(open, p, t, message):\n        return 0\n    return speak\n\n\n" + CHOOSE),
+        ((CHOOSE, "def make():\n    @node\n    def speak(open, p, t, message):\n        return 0\n    return speak\n" + CHOOSE),
          ("speak=speak", "speak=make()")), ":N: speak must be a function at the top of a file, under its own name", "    @node",
     ),
     "a field that is missing": edit("+= message.count", "+= message.n", ":N: hear: message has no field 'n'; it has arm", ".n"),
