@@ -82,6 +82,9 @@ ITS_PARTS = {
     ),
     "a field of 32 bits": edit("arm=int64", "arm='i4'", ":N: message_record: ValueError: field 'arm' of a rec", "'i4'"),
     "a field that numpy hides": edit("news=int64", "size=int64", ":N: open_record: ValueError: field 'size'", "return record("),
+    "arms of its own": edit(
+        "Params(setting.arms,", "Params(7,", ": build: parameter 'arms' must be that of the setting, 4, got 7"
+    ),
     "no record": edit(
         MESSAGE, "return [int64]", ":N: message_record must return record(field=int64, ...)", "def message_record"
     ),
@@ -142,6 +145,9 @@ AROUND_A_SERVER = (CLAIM, CLAIM + ', server=Algorithm("desk", message=message_re
 ITS_RUN = {
     "a place too far": edit(
         "(p.arms):\n        n", "(p.arms + 1):\n        n", ":N: choose asks for place 4 of open.count", "n = op"
+    ),
+    "records for four arms only": edit(
+        "n = capacity(p.arms)", "n = 4", ":N: choose asks for place 4 of open.count", "n = open"
     ),
     "a negative place": edit(PULLED, "    open.pulls[arm - 4] += 1\n", ":N: choose asks for place -4 of open.pulls", "arm - 4"),
     "an exit": edit(

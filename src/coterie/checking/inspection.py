@@ -7,7 +7,7 @@ from coterie import algorithms
 from coterie.checking.lives import check_again, check_replay, check_three_ways
 from coterie.checking.shape import check_entry, file_of
 from coterie.checking.source import check_edition
-from coterie.checking.stage import make_form
+from coterie.checking.stage import ARMS, MORE_ARMS, make_form
 from coterie.contract import Entry
 from coterie.errors import AlgorithmError
 from coterie.guests import shown, told
@@ -17,11 +17,11 @@ def interpreted(target: str) -> Iterator[str]:
     """Fast: nothing is compiled but dice and samplers."""
     entry, file = _loaded(target)
     yield f"the file: {entry.name} has {_forms(entry)}"
-    forms = [make_form(entry, example, file) for example in entry.examples]
+    forms, larger = ([make_form(entry, one, file, arms) for one in entry.examples] for arms in (ARMS, MORE_ARMS))
     yield "parameters, records and hooks have the form of the contract"
-    for form in forms:
+    for form, more in zip(forms, larger, strict=True):
         form.watched(rough=False)
-        check_again(form, form.watched(rough=True), True, shown(file))
+        check_again(more, more.watched(rough=True), True, shown(file))
     yield "played, with losses, absences and lies: all places, plans, offers and words exist; one seed, one course"
     replayed = [check_replay(form, shown(file)) for form in forms]
     if any(replayed):

@@ -1,7 +1,8 @@
-"""The small world a check plays in: four agents in a row, four arms, and a dozen rounds or a few epochs.
+"""The small world a check plays in: four agents in a row, four or five arms, and a dozen rounds or a few epochs.
 
 Every form of an algorithm is played in fair weather, and where messages get lost, agents sit out, go away and lie, so that
-hooks which are seldom called are called. Four arms fill the room that records reserve for them: one place too far is seen.
+hooks which are seldom called are called. Four arms fill the room that records reserve for them, so one place too far is seen;
+five do not fit into records that were made for four.
 """
 
 from typing import Any, NamedTuple
@@ -16,15 +17,14 @@ from coterie.engines.faults import RANDOM, Weather
 from coterie.engines.rehearsal import Make, Rehearsal, keyed_agent, rehearse_mesh, rehearse_star
 from coterie.engines.simulate import Links, Run, simulate_mesh, simulate_star
 from coterie.errors import AlgorithmError, UsageError
-from coterie.guests import told
+from coterie.guests import shown, told
 from coterie.network import distances, path
 from coterie.problem import bernoulli, procurement
 
-AGENTS, ARMS, SEED = 4, 4, 7
+AGENTS, ARMS, MORE_ARMS, SEED = 4, 4, 5, 7
 ROUNDS = 12  # among peers, one plan each
 HORIZON = 3_000  # around a server, where a plan takes many rounds; also what a method is built for
-MEANS = np.array([0.9, 0.6, 0.4, 0.1])
-TERMS = Terms(np.full((AGENTS, ARMS), 0.3), np.full((AGENTS, ARMS), 3), alpha=0.5, rho=1.0)
+MEANS = np.array([0.9, 0.6, 0.4, 0.1, 0.3])  # of as many arms as there are
 AWAY = np.array([[99, 99], [4, 7], [99, 99], [99, 99]])
 HOPS = 3
 DELAYS = {"synchronise": 2, "hybrid": 2}
@@ -37,6 +37,10 @@ class Form(NamedTuple):
     method: Method
     problem: Any
     worlds: np.ndarray
+
+    @property
+    def arms(self) -> int:
+        return int(self.method.p.arms)
 
     @property
     def links(self) -> Links | None:
@@ -53,7 +57,7 @@ class Form(NamedTuple):
         fair = Weather(active=self.method.active)
         if not rough:
             return fair
-        lies = fair._replace(liar=np.array([0, 0, 0, 1]), attack=RANDOM, truth=MEANS)
+        lies = fair._replace(liar=np.array([0, 0, 0, 1]), attack=RANDOM, truth=MEANS[: self.arms])
         if node.trusts or not node.mechanism.single:
             return lies  # such noise needs every report
         lies = lies._replace(loss=0.2, dropout=0.2)
@@ -76,7 +80,7 @@ class Form(NamedTuple):
     def watched(self, rough: bool) -> list[Agent]:
         """All nodes after a run in which every hook was watched."""
         method, nodes = self.method, list[Agent]()
-        watch = Watch(method.p.arms, method.structure, self.problem is procurement)
+        watch = Watch(self.arms, method.structure, self.problem is procurement)
         server = method.server and watch.over(method.server)
         form = self._replace(method=method._replace(node=watch.over(method.node), server=server))
 
@@ -93,15 +97,18 @@ class Form(NamedTuple):
         return nodes
 
 
-def make_form(entry: Entry, example: dict[str, Any], file: str) -> Form:
+def make_form(entry: Entry, example: dict[str, Any], file: str, arms: int = ARMS) -> Form:
     """Built and looked at."""
-    setting = Setting(AGENTS, ARMS, HORIZON, gap=0.2, components=(AGENTS,))
+    setting = Setting(AGENTS, arms, HORIZON, gap=0.2, components=(AGENTS,))
     problem: Any = bernoulli
-    worlds = bernoulli.world(MEANS[None])
+    worlds = bernoulli.world(MEANS[None, :arms])
     if entry.problem == "procurement":
-        problem, setting = procurement, setting._replace(terms=TERMS)
-        worlds = procurement.world(MEANS, TERMS.cost, TERMS.limit, TERMS.alpha, TERMS.rho)
+        terms = Terms(np.full((AGENTS, arms), 0.3), np.full((AGENTS, arms), 3), alpha=0.5, rho=1.0)
+        problem, setting = procurement, setting._replace(terms=terms)
+        worlds = procurement.world(MEANS[:arms], *terms)
     method = entry.build(entry.options(**example), setting)
     check_method(method, file)
+    if method.p.arms != arms:
+        raise AlgorithmError(f"{shown(file)}: build: parameter 'arms' must be that of the setting, {arms}, got {method.p.arms}")
     words = " ".join(f"{key}={value}" for key, value in example.items())
     return Form(words, method, problem, worlds)
