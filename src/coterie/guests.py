@@ -5,6 +5,7 @@ import traceback
 from pathlib import Path
 
 LONGEST = 160  # characters of what Python says about an error
+OWN = "coterie_own_"  # how the names of modules begin that are files of users' own
 
 
 def shown(file: str | Path) -> str:
@@ -26,6 +27,13 @@ def place_of(error: BaseException, file: str | Path) -> str:
         return shown(file)
     named = "" if calls[-1].name.startswith("<") else f": {calls[-1].name}"
     return f"{shown(file)}:{calls[-1].lineno}{named}"
+
+
+def blamed(error: BaseException) -> str:
+    """One line about an error that passed through a user's own file, whatever called it; empty: none was involved."""
+    calls = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    files = [frame.f_code.co_filename for frame in calls if str(frame.f_globals.get("__name__")).startswith(OWN)]
+    return f"{place_of(error, files[-1])} {told(error)}" if files else ""
 
 
 def told(error: BaseException) -> str:

@@ -99,6 +99,15 @@ def test_what_the_compiler_refuses_is_one_line_of_ours(coterie, tmp_path, monkey
     assert "numba" not in done.stderr and "Traceback" not in done.stderr
 
 
+def test_what_fails_only_later_is_an_error_of_the_file_and_no_bug(coterie, tmp_path, monkeypatch):
+    monkeypatch.setattr(apart, "steps", lambda target, part: iter(()))
+    text = EXAMPLE.replace(PULLED, PULLED + "    open.news = 1 // (t - 60)\n")
+    (tmp_path / "mine.py").write_text(text)
+    done = coterie("budget", "mine.py", "--horizon", 100)
+    line = text.splitlines().index("    open.news = 1 // (t - 60)") + 1
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (2, f"coterie: mine.py:{line}: choose divides by zero")
+
+
 def test_help_teaches_and_shows_an_example(coterie):
     text = " ".join(coterie("check", "--help").stdout.split())
     assert "Example: coterie check" in text and "exit code 2" in text and "coterie audit" in text
