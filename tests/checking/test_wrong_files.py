@@ -114,6 +114,10 @@ ITS_TEXT = {
         ((CHOOSE, "def one():\n    return 1\n\n\n" + CHOOSE), (PULLED, "    open.pulls[arm] += one()\n")),
         ":N: choose calls 'one', which must be marked @node", "+= one()",
     ),
+    "a compiled function": Wrong(
+        ((IMPORT, "from numba import njit\n" + IMPORT), ("speak=speak", "speak=njit(speak)")),
+        ": block_ucb: speak must be a function that is marked @node, got a compiled function",
+    ),
     "a lambda": edit("speak=speak", "speak=lambda open, p, t, message: 0", ":N: speak must be a function at the top", "lambda"),
     "a function inside another": Wrong(
         ((CHOOSE, "def make():\n    @node\n    def speak(open, p, t, message):\n        return 0\n    return speak\n" + CHOOSE),

@@ -41,16 +41,17 @@ def steps(target: str, part: str, seconds: int | None = None) -> Iterator[str]:
                 said = json.loads(line)
                 if "step" in said:
                     yield said["step"]
+                elif "done" in said:
+                    return
                 elif "wrong" in said:
                     raise AlgorithmError(said["wrong"])
                 elif "refused" in said:
                     raise UsageError(said["refused"])
                 else:
                     raise RuntimeError(said["broken"])
-            if code := child.wait():
-                notes.seek(0)
-                late = code == 1 or (resource and code == -signal.SIGXCPU)
-                raise AlgorithmError(_last_words(notes.read(), target, bool(late)))
+            code = child.wait()
+            notes.seek(0)
+            raise AlgorithmError(_last_words(notes.read(), target, resource is not None and code == -signal.SIGXCPU))
         finally:
             child.kill()
             child.wait()
@@ -68,7 +69,8 @@ def _start(target: str, part: str, seconds: int, notes: IO[str]) -> subprocess.P
 
 
 def _last_words(notes: str, target: str, late: bool) -> str:
-    """Of a child that was cut short: where the guest's file was."""
+    """Of a child that did not come to its end: where the guest's file was."""
+    late = late or "Timeout (" in notes
     what = "takes too long, or has no end" if late else "stops the program, as code does that writes where it may not"
     for file, line, function in CALL.findall(notes):
         if Path(file).resolve() == Path(target).resolve() or "/algorithms/" in file.replace(os.sep, "/"):
@@ -93,6 +95,7 @@ def main(part: str, target: str, seconds: str) -> None:
             for step in checks(target):
                 _limit(int(seconds), notes)
                 _say(answers, step=step)
+            _say(answers, done=target)
         except AlgorithmError as error:
             _say(answers, wrong=str(error))
         except CoterieError as error:

@@ -117,16 +117,16 @@ def check_role(role: Algorithm, p: Any, file: str) -> None:
             raise AlgorithmError(f"{place}: {name} must give a whole number, got {count!r:.40}")
     if role.additive:
         check_sum(records["message"], place)
-    for name, hook in hooks_of(role):
+    for name, hook in hooks_of(role, place):
         check_parameters(hook, name, getattr(contract, name))
         check_body(hook, fields_for(role, p, records, name, hook))
 
 
-def hooks_of(role: Algorithm) -> list[tuple[str, Function]]:
+def hooks_of(role: Algorithm, place: str) -> list[tuple[str, Function]]:
     """Those that are its own."""
     given = [(name, getattr(role, name)) for name in HOOKS + SWITCHES]
     return [
-        (name, function_of(made, role.name, name))
+        (name, function_of(made, place, name))
         for name, made in given
         if made is not None and made is not getattr(contract, name)
     ]

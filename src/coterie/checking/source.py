@@ -48,11 +48,11 @@ def tree_of(file: str) -> ast.Module:
     return ast.parse(Path(file).read_bytes())
 
 
-def function_of(made: Any, role: str, hook: str) -> Function:
+def function_of(made: Any, whose: str, hook: str) -> Function:
     """The text of a hook. The engine imports it by its name, so it must be found under it."""
     if not isinstance(made, FunctionType):
         kind = "a compiled function" if isinstance(made, CPUDispatcher) else f"{made!r:.40}"
-        raise AlgorithmError(f"{hook} of {role} must be a function that is marked @node, got {kind}")
+        raise AlgorithmError(f"{whose}: {hook} must be a function that is marked @node, got {kind}")
     file = made.__code__.co_filename
     place = f"{shown(file)}:{made.__code__.co_firstlineno}: {hook}"
     is_found: bool = getattr(sys.modules.get(made.__module__), made.__name__, None) is made
