@@ -91,6 +91,7 @@ def test_a_file_is_checked_before_it_is_used(coterie, tmp_path, monkeypatch, com
     assert done.returncode == 2 and done.stderr.endswith("mine.py:1: not today\n") and asked == [("mine.py", "interpreted")]
 
 
+@pytest.mark.slow
 def test_what_the_compiler_refuses_is_one_line_of_ours(coterie, tmp_path, monkeypatch):
     monkeypatch.setattr(apart, "steps", lambda target, part: iter(()))
     text = EXAMPLE.replace(PULLED, PULLED + '    open.news = int(f"{arm}")\n')
