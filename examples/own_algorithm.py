@@ -1,7 +1,6 @@
-"""Block UCB: every agent plays UCB on noised block sums, its own and those of the agents it hears.
+"""Block UCB: every agent plays UCB on noised sums, its own and those of the agents it hears.
 
-The rewards of an arm are released when their number has doubled since the last release. Every reward is in one block, so the
-whole transcript costs epsilon per reward, whatever the horizon.
+An arm's rewards are released when their number has doubled. Each is told once, so all together costs epsilon per reward.
 """
 
 from math import inf, log, sqrt
@@ -17,9 +16,6 @@ from coterie.kernel import UNIT, argmax, capacity, node, record
 class Params(NamedTuple):  # numbers only, the same for all agents
     arms: int
     epsilon: float
-
-
-# --- what an agent keeps: released and public numbers. Raw rewards are the engine's -------------------
 
 
 def open_record(p):
@@ -79,10 +75,7 @@ def speak(open, p, t, message):
     return 3
 
 
-# --- what a study may set, and what is claimed --------------------------------------------------------
-
-
-class BlockOptions(Options):
+class BlockOptions(Options):  # what a study may set
     epsilon: float = Field(1.0, gt=0, description="inf: no privacy")
 
 

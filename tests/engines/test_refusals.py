@@ -1,95 +1,69 @@
-"""A run in which the door refused something has no results, and a deployed agent raises at once."""
+"""What the compiler refuses in a hook is told in our words, with the line of the author's file."""
 
-from typing import NamedTuple
+import importlib.util
+import sys
 
-import numpy as np
 import pytest
-from numpy import int64
+from numba import njit
 
-from coterie.algorithms import entries
-from coterie.contract import NOW, NOWHERE, Algorithm, Claim, Method, Setting, offer, offer_between, order
-from coterie.engines.agent import Agent
-from coterie.engines.chance import Keyed, System
-from coterie.engines.memory import keys_of, seeds_of
-from coterie.engines.simulate import Links, simulate_mesh, simulate_star
+from coterie.engines.refusals import careful
 from coterie.errors import AlgorithmError
-from coterie.kernel import UNIT, node, record
-from coterie.problem import bernoulli
 
-ARMS = 3
+FILE = """from coterie.kernel import node
 
-
-class Params(NamedTuple):
-    arms: int = ARMS
-
-
-P = Params()
-
-
-def open_record(p):
-    return record(published=int64)
+LABELS = {{"a": 1}}
 
 
 @node
-def choose(open, p, t, die, plan):
-    order(plan, t % p.arms, 1)
+def helper(x):
+    return x + 1
 
 
 @node
-def release_backwards(open, p, t, plan, out):
-    """From the third turn on what it asks for is the stretch between now and mark 0, backwards: minus the raw sum."""
-    if t < 3:
-        offer_between(out, plan.arm[0], 0, NOW, NOWHERE, 0.5, 0)
-    else:
-        offer_between(out, 0, NOW, 0, NOWHERE, 0.5, 0)
+def my_choice(x):
+    y = helper(x)
+    {body}
+    return y
+"""
+ENGINE = "from {name} import my_choice\n\ndef run(x):\n    return my_choice(x)\n"
+REFUSED = {
+    "y = x.real.nothing_of_the_kind": ":14: choose uses .nothing_of_the_kind, which cannot be compiled",
+    'y = int(f"{x}")': ":14: choose calls 'int' with what it cannot take",
+    "y = LABELS": ":14: choose uses 'LABELS', which cannot be compiled",
+    'y = helper("a")': ":8: helper calls 'add' with what it cannot take",
+    'y = None if x > 3 else "a"\n    y = y + x': ":15: choose calls 'add' with what it cannot take",
+    'if x > 3:\n        y = "a"': ":16: choose must give 'y' one kind of value",
+}
 
 
-@node
-def publish(open, p, t, plan, out):
-    open.published += out.entries
+@pytest.fixture
+def module(tmp_path):
+    def made(name, text):
+        (tmp_path / f"{name}.py").write_text(text)
+        spec = importlib.util.spec_from_file_location(name, tmp_path / f"{name}.py")
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+        return sys.modules[name]
+
+    return made
 
 
-BACKWARDS = Algorithm("backwards", open_record, choose=choose, release=release_backwards, publish=publish)
-NOBODY = Links(np.zeros(3, int64), np.zeros(0, int64), np.zeros(0, int64), np.zeros((0, 2), int64))
-WORLDS = bernoulli.world(np.array([[1.0, 1.0, 1.0]]))
+@pytest.mark.parametrize("body", REFUSED)
+def test_a_refusal_names_file_line_hook_and_what_it_was(module, tmp_path, monkeypatch, body):
+    monkeypatch.chdir(tmp_path)
+    number = list(REFUSED).index(body)
+    guest = module(f"guest_{number}", FILE.format(body=body))
+    engine = module(f"engine_{number}", ENGINE.format(name=guest.__name__))
+    with pytest.raises(AlgorithmError) as told:
+        careful(njit(engine.run), {"choose": guest.my_choice})(1)
+    line = str(told.value)
+    assert line.startswith(f"guest_{number}.py{REFUSED[body]}")
+    assert "numba" not in line and "\n" not in line and len(line) < 200
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-def test_a_run_in_which_something_was_refused_has_no_results(compiled):
-    method = Method(BACKWARDS, P, Claim(1.0))
-    about = (method, bernoulli, WORLDS, 2)
-    with pytest.raises(AlgorithmError, match="backwards: nothing may leave by a stretch that ends before it begins") as refused:
-        simulate_mesh(*about, 6, np.array([6]), NOBODY, compiled=compiled)
-    assert "\n" not in str(refused.value)
-    assert simulate_mesh(*about, 2, np.array([2]), NOBODY, compiled=compiled).opens["published"].tolist() == [[2, 2]]
-
-
-@pytest.mark.parametrize("chance", [System(), Keyed(keys_of(seeds_of(1), 0), 0)], ids=["deployed", "rehearsed"])
-def test_an_agent_raises_at_once_and_for_ever(chance):
-    agent = Agent(BACKWARDS, P, chance, rehearsal=chance.rehearsed)
-    for t in (1, 2, 3, 4):
-        agent.begin(t)
-        while any(agent.left):
-            agent.tell(agent.ask()[0], UNIT)
-        if t < 3:
-            agent.finish()
-        else:
-            with pytest.raises(AlgorithmError, match=f"backwards: in turn {t} nothing may leave by a stretch"):
-                agent.finish()
-            assert (agent.out.entries, agent.out.value.any()) == (0, False)
-    assert (agent.open.published, agent.ledger.entries.sum()) == (2, 2)
-
-
-@node
-def offer_for_nothing(open, p, t, plan, out):
-    offer(out, 0, 0.0)
-
-
-@pytest.mark.parametrize("side", ["node", "server"])
-def test_the_doors_of_clients_and_of_a_server_refuse_alike(side):
-    entry = entries()["cdp-mab"]
-    options = entry.options(noise="central" if side == "server" else None)
-    method = entry.build(options, Setting(2, ARMS, 1000))
-    wrong = method._replace(**{side: getattr(method, side)._replace(release=offer_for_nothing)})
-    with pytest.raises(AlgorithmError, match=f"{getattr(method, side).name}: nothing may leave by a price"):
-        simulate_star(wrong, bernoulli, WORLDS, 2, 1000, np.array([1000]), compiled=False)
+def test_an_error_that_a_compiled_hook_raises_is_one_of_its_file(module):
+    guest = module("guest_raising", FILE.format(body='if x > 3:\n        raise ValueError("too many")'))
+    run = careful(njit(module("engine_raising", ENGINE.format(name="guest_raising")).run), {"choose": guest.my_choice})
+    assert run(1) == 2
+    with pytest.raises(AlgorithmError, match=r"guest_raising.py: a hook stops a compiled run: ValueError: too many"):
+        run(4)

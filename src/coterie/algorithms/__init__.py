@@ -6,13 +6,14 @@ import hashlib
 import importlib.util
 import pkgutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from coterie.contract import Entry
-from coterie.errors import UsageError
+from coterie.contract import Entry, Method, Setting
+from coterie.errors import AlgorithmError, CoterieError, UsageError
+from coterie.guests import OWN, place_of, shown, told
 
 
 @functools.cache
@@ -37,11 +38,17 @@ def find(name: str) -> Entry:
     return entries()[name]
 
 
+def digest(path: Path) -> str:
+    """Of what a user's own file holds."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    except OSError:
+        raise UsageError(f"algorithm must be the path of a file that exists, got {str(path)!r}") from None
+
+
 def _load(path: Path) -> Entry:
     """The module's name holds a hash of its text: compiled engines are cached under it."""
-    if not path.is_file():
-        raise UsageError(f"algorithm must be the path of a file that exists, got {str(path)!r}")
-    name = f"coterie_own_{path.stem}_{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}"
+    name = f"{OWN}{path.stem}_{digest(path)}"
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, path)
         assert spec and spec.loader
@@ -49,10 +56,27 @@ def _load(path: Path) -> Entry:
         sys.modules[name] = module
         try:
             spec.loader.exec_module(module)
-        except Exception as error:
+        except BaseException as error:
             del sys.modules[name]
-            raise UsageError(f"algorithm file {path} must import without error, got {type(error).__name__}: {error}") from error
-    found: Sequence[Any] = getattr(sys.modules[name], "ENTRIES", ())
-    if len(found) != 1 or not isinstance(found[0], Entry):
-        raise UsageError(f"algorithm file {path} must define ENTRIES = (Entry(...),) with one entry, got {len(found)}")
-    return found[0]
+            if isinstance(error, KeyboardInterrupt):  # of the user, at the keyboard: a file that raises it is found apart
+                raise
+            raise AlgorithmError(f"{place_of(error, path)}: {told(error)}") from error
+    found = getattr(sys.modules[name], "ENTRIES", None)
+    if not isinstance(found, tuple | list) or len(found) != 1 or not isinstance(found[0], Entry):
+        given = f"{len(found)} of them" if isinstance(found, tuple | list) else "none" if found is None else repr(found)[:40]
+        raise AlgorithmError(f"{shown(path)}: must define ENTRIES = (Entry(...),) with one entry, got {given}")
+    return found[0]._replace(build=_careful(found[0], path))
+
+
+def _careful(entry: Entry, path: Path) -> Callable[[Any, Setting], Method]:
+    """What goes wrong in a user's `build` is told as an error of that file."""
+
+    def build(options: Any, setting: Setting) -> Method:
+        try:
+            return entry.build(options, setting)
+        except CoterieError:
+            raise
+        except Exception as error:
+            raise AlgorithmError(f"{place_of(error, path)}: {told(error)}") from error
+
+    return build

@@ -52,7 +52,9 @@ def choose(open, p, t, die, plan):
     else:
         log_t = log(t)
         for k in range(p.arms):
-            open.index[k] = estimate(open, p, log_t, k) + sqrt(2.0 * p.spread * log_t / open.samples[k])
+            open.index[k] = inf  # who sat out a round of the start has not seen all arms
+            if open.samples[k] > 0:
+                open.index[k] = estimate(open, p, log_t, k) + sqrt(2.0 * p.spread * log_t / open.samples[k])
         open.arm = argmax(open.index, p.arms)
     order(plan, open.arm, 1)
 

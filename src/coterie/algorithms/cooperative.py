@@ -274,9 +274,12 @@ def single_release(open, p, t, plan, out):
 
 @node
 def fresh_release(open, p, t, plan, out):
-    """Whenever the next decision finds the count of an arm at a multiple, whether the arm was pulled or not."""
+    """Whenever the next decision finds the count of an arm at a multiple, whether the arm was pulled or not.
+
+    Who sat out a round of the exploration has an arm without rewards, and nothing to look at.
+    """
     for k in range(p.arms):
-        if t >= p.explore and open.pulls[k] % p.every == 0:
+        if t >= p.explore and open.pulls[k] > 0 and open.pulls[k] % p.every == 0:
             look(open, p, k, out)
 
 

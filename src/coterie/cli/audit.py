@@ -31,11 +31,14 @@ def audit(
     Example: coterie audit fed-ucb --mode paper --epsilon 1 --quick
     """
     from coterie import audit as auditing
+    from coterie.checking import find
+    from coterie.checking.verdicts import note_audit
     from coterie.report.audit import write
 
     if quick and trials is not None:
         raise UsageError(f"--trials must be left out with --quick, got {trials}")
     options = _options(mode, epsilon, sets)
+    find(algorithm)  # a file of one's own is checked before it is played
     count = trials if trials is not None else auditing.TRIALS_QUICK if quick else auditing.TRIALS
     with progress_bar(Console(stderr=True)) as bar:
         task = bar.add_task("compiling (the first time only)", total=None)
@@ -43,6 +46,8 @@ def audit(
             algorithm, options, view=view, trials=count, seed=seed,
             progress=lambda done, total, label: advance(bar, task, done, total, label),
         )
+    if algorithm.endswith(".py"):
+        note_audit(algorithm, options, found.failed)
     facts = auditing.document(found)
     if out is not None:
         write(out, facts)

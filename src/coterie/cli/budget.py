@@ -32,7 +32,8 @@ def budget(
 
     Example: coterie budget fed-ucb --agents 10 --arms 10 --horizon 1000 --epsilon 1
     """
-    from coterie.algorithms import find, names
+    from coterie.algorithms import names
+    from coterie.checking import find
     from coterie.studies import load_study
     from coterie.studies.budget import price_study
 

@@ -8,10 +8,12 @@ import typer
 
 from coterie.cli.audit import audit
 from coterie.cli.budget import budget
+from coterie.cli.check import check
 from coterie.cli.run import run
 from coterie.cli.statement import statement
 from coterie.cli.studies import studies
-from coterie.errors import CoterieError
+from coterie.errors import AlgorithmError, CoterieError
+from coterie.guests import blamed
 from coterie.version import VERSION
 
 app = typer.Typer(
@@ -27,6 +29,7 @@ app.command()(studies)
 app.command()(audit)
 app.command()(budget)
 app.command()(statement)
+app.command()(check)
 
 
 @app.callback(invoke_without_command=True)
@@ -54,6 +57,8 @@ def main() -> None:
             fail(f"{error.format_message().splitlines()[0]} (coterie --help lists what there is)", 2)
         if os.environ.get("COTERIE_DEBUG"):
             traceback.print_exc()
+        if line := blamed(error):
+            fail(line, AlgorithmError.exit_code)
         fail(f"bug: {type(error).__name__}: {error} (COTERIE_DEBUG=1 shows where)", 70)
 
 

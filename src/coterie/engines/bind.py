@@ -25,6 +25,7 @@ import coterie.problem
 from coterie import contract
 from coterie.contract import HOOKS, SWITCHES, Algorithm
 from coterie.engines import faults, memory, turn
+from coterie.engines.refusals import careful
 from coterie.kernel import OPTIONS
 
 FLAGS = ("FOLDED", "CHURNS", "DROPS", "LIES", "LOSES", "NEWS", "SELDOM", "SINGLY", "SEALED", "TRUSTED")
@@ -45,7 +46,7 @@ def bind(
     text = _specialise(engine, hooks, roles, problem, flags)
     with _LOCK:  # workers are threads
         module = _module(engine.__name__.rpartition(".")[2], node.name, text, tuple(h.__module__ for h in hooks.values()))
-        return _compile(module) if compiled else module.run
+        return careful(_compile(module), hooks) if compiled else module.run
 
 
 def _hooks(role: Algorithm) -> dict[str, Callable]:

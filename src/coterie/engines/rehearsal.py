@@ -64,7 +64,7 @@ def _live(method, problem, worlds, team, server, start, key, horizon, delay, wea
     reporters, order = min(method.reporters or len(team), len(team)), list(range(len(team)))
     while now <= horizon:
         t += 1
-        decision = server.announce(t)
+        decision = server.announce(t) or b""
         for client in team:
             client.hear(t, "server", decision)
             client.begin(t)

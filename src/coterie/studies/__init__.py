@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from coterie.algorithms import find, names
+from coterie.algorithms import names
+from coterie.checking import find
 from coterie.studies.reading import load
 from coterie.studies.results import Result, make_result, open_folder, read_result
 from coterie.studies.running import Progress, check_rows, run_batches

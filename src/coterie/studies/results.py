@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from coterie.algorithms import find
+from coterie.checking.verdicts import audited
 from coterie.errors import StateError, StorageError
 from coterie.privacy.statement import statement
 from coterie.studies.case import checkpoints, make_case
@@ -115,11 +116,23 @@ def summarise(study: Specification, row: Row, columns: Columns) -> dict[str, Any
         "privacy": statement(case.method.claim, case.doors, float(columns["epsilon"].max())),
         "extra": {name.removeprefix("extra_"): value for name, value in mean.items() if name.startswith("extra_")},
         **({"procurement": tell(study, case.method, columns, AGENTS_SHOWN)} if "orders" in columns else {}),
-        "warnings": list(case.method.warnings),
+        "warnings": [*case.method.warnings, *own_file_warnings(row)],
+        **({"own_file": own_file(row)} if row.content else {}),
         "seconds": float(seconds),
         "agent_rounds_per_second": agents * study.horizon * study.replications / max(float(seconds), 1e-9),
     }
     return rewritten(facts, finite_or_null)
+
+
+def own_file(row: Row) -> dict[str, bool]:
+    """What is known of a file of a user's own: it was checked before it ran, and an audit may have found nothing wrong."""
+    return {"checked": True, "audited": audited(row.reference, row.options)}
+
+
+def own_file_warnings(row: Row) -> list[str]:
+    if not row.content or own_file(row)["audited"]:
+        return []
+    return ["a file of one's own: it was checked, and no audit of it with these options is known (coterie audit)"]
 
 
 def mean_of_honest(values: np.ndarray) -> list[float]:

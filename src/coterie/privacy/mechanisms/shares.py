@@ -1,8 +1,8 @@
 """Shares of Laplace noise, for secure aggregation: those of `holders` nodes add up to one draw. Proof: laplace.md.
 
 Only the sum of the reports of at least so many honest holders is protected: more shares are more noise, fewer are too little,
-and a report by itself is not protected. So what passes such a door is sealed: no hook of its node sees it, and the server is handed
-the sum of all (`SUMS`), which needs no more noise and was paid for by its holders.
+and a report by itself is not protected. So what passes such a door is sealed: no hook of its node sees it, and the server is
+handed the sum of all (`SUMS`), which needs no more noise and was paid for by its holders.
 """
 
 from math import inf

@@ -1,0 +1,45 @@
+"""`coterie check`."""
+
+import json
+import sys
+
+import typer
+from rich.console import Console
+
+
+def check(
+    algorithm: str = typer.Argument(help="The path of a file of your own, or the name of an algorithm."),
+    quick: bool = typer.Option(False, "--quick", help="The interpreted part only: nothing is compiled."),
+    as_json: bool = typer.Option(False, "--json", help="What was checked as JSON on stdout, and nothing else there."),
+) -> None:
+    """Check whether an algorithm keeps the contract, in every form that its examples name.
+
+    What is wrong is one line with the file, the line and the hook, and exit code 2. `coterie run`, `budget` and `audit` do the
+    quick part by themselves before they use a file of your own.
+
+    [bold]Looked at[/bold]: parameters, records, signatures, marks, fields. [bold]Played[/bold], interpreted and with all bounds
+    checked: plans, offers, words, divisions, endless loops; the same seed twice; one changed reward with the same noise.
+    [bold]Compiled[/bold]: the compiled, the interpreted and the deployed run must end in the same bytes.
+
+    It does not look for leaks through what is paid for: that is `coterie audit`.
+
+    Example: coterie check examples/own_algorithm.py --quick
+    """
+    from coterie.algorithms import find
+    from coterie.checking import check as checks
+
+    console, errors, found = Console(), Console(stderr=True), list[str]()
+    with errors.status("reading, and playing a dozen rounds") as status:
+        for step in checks(algorithm, quick):
+            found.append(step)
+            if not as_json:
+                console.print(f"[green]✓[/green] {step}", highlight=False, soft_wrap=True)
+            if len(found) > 3:
+                status.update("compiling every form" if not quick else "playing")
+    entry = find(algorithm)
+    forms = len(entry.examples)
+    if as_json:
+        facts = {"algorithm": entry.name, "forms": forms, "compiled": not quick, "checked": found}
+        sys.stdout.write(json.dumps(facts, indent=1) + "\n")
+    else:
+        console.print(f"checked: {entry.name} ({forms} form{'s' if forms != 1 else ''})", highlight=False)
