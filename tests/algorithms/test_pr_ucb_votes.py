@@ -53,7 +53,7 @@ def vote(agent, t, sender, arm, rung, total):
 
 
 def radius(box, k, eps, beta, horizon):
-    """Of the latest votes on arm k, {(voter, arm): (size, mean)}: bisection over all radii, with every honest vote by itself."""
+    """Of the latest votes on arm k, {(voter, arm): (size, mean)}: bisection over radii, with every honest vote by itself."""
     sizes = sorted(size for (_, arm), (size, _) in box.items() if arm == k)
     honest = sizes[: len(sizes) - int(beta * len(sizes) + 1e-9)]
     needed = (len(sizes) + 1) // 2 - len(sizes) + len(honest)

@@ -1,8 +1,8 @@
 """PR-UCB: private and robust at once. Released batch means are votes, and a median over votes takes no notice of liars.
 
 Sender: the rewards of an arm are collected in fresh batches of b0, g b0, g^2 b0, ... pulls. A full batch is released once, with
-Laplace noise for epsilon; only releases are sent. Every reward is in one release, and everything else is a function of releases:
-the whole transcript is epsilon-private for every reward, whatever the horizon.
+Laplace noise for epsilon; only releases are sent. Every reward is in one release, and everything else is a function of
+releases: the whole transcript is epsilon-private for every reward, whatever the horizon.
 
 Receiver: the latest release of every origin within reach, and the own one, is one vote on its arm, and votes get sharper as
 batches grow. Of n votes l = floor(beta n) may be lies. For the median to be below mu - r, at least h = ceil(n / 2) - l of the
@@ -315,5 +315,6 @@ def warnings(o: Any, s: Setting) -> tuple[str, ...]:
 
 ENTRIES = (
     Entry("pr-ucb", "released batch means are votes: private and robust at once", VoteOptions, build,
-          ({}, {"votes": "mean", "own_clip": False}, {"votes": "scouts", "epsilon": 0.5}, {"epsilon": 0.3, "growth": 1.5})),
+          ({}, {"votes": "mean", "own_clip": False}, {"votes": "scouts", "epsilon": 0.5},
+           {"epsilon": 0.3, "batch": 4, "growth": 1.5})),
 )

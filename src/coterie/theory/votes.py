@@ -35,17 +35,22 @@ def tail_table(sizes: tuple[int, ...], noise: float, proxy: float, coins: bool) 
 def vote_tail(radii: np.ndarray, size: int, noise: float, proxy: float, coins: bool) -> np.ndarray:
     """P(vote < mu - r) at most, for each r; by symmetry of what is allowed, of P(vote > mu + r) too."""
     if not coins:
-        return chernoff_tail(radii, size, noise, proxy)
+        return any_tail(radii, size, noise, proxy)
     return coin_tail(radii, size, noise) if size <= EXACT_MOST else many_coins_tail(radii, size, noise)
 
 
-def chernoff_tail(radii: np.ndarray, size: int, noise: float, proxy: float) -> np.ndarray:
-    """Any sub-Gaussian rewards: exp(x^2 v / 2 - x r) / (1 - (x noise / size)^2) for the best x of many, v = proxy^2 / size."""
+def any_tail(radii: np.ndarray, size: int, noise: float, proxy: float) -> np.ndarray:
+    """Any sub-Gaussian rewards: the less of two bounds, with v = proxy^2 / size and l = noise / size.
+
+    Chernoff, exp(x^2 v / 2 - x r) / (1 - (x l)^2) for the best x of many; and exp(-r / l) / 2 + sqrt(v) / (4 l), as the noise's
+    law has a slope of at most 1 / (2 l) and a mean of rewards is below mu by sqrt(v) / 2 at most on average.
+    """
     v, scale = proxy**2 / size, noise / size
     if scale == 0:
         return np.exp(-(radii**2) / (2 * v))
     x = np.append(np.geomspace(1e-6, 0.5, 400), 1 - np.geomspace(0.5, 1e-6, 400)) / scale
-    return np.exp(np.minimum(0.0, (x**2 * v / 2 - np.outer(radii, x) - np.log1p(-((x * scale) ** 2))).min(axis=1)))
+    chernoff = np.exp(np.minimum(0.0, (x**2 * v / 2 - np.outer(radii, x) - np.log1p(-((x * scale) ** 2))).min(axis=1)))
+    return np.minimum(chernoff, np.exp(-radii / scale) / 2 + sqrt(v) / (4 * scale))
 
 
 def coin_tail(radii: np.ndarray, size: int, noise: float) -> np.ndarray:
