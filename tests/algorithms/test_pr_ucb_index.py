@@ -17,7 +17,7 @@ from coterie.algorithms import find
 from coterie.algorithms.pr_ucb import VoteOptions, bound, cast
 from coterie.contract import Setting
 from coterie.kernel import one
-from coterie.theory.votes import coin_tail, many_coins_tail, tail_allowed, vote_tail
+from coterie.theory.votes import coin_tail, many_coins_tail, tail_allowed, tail_table, vote_tail
 
 RUNS, HORIZON, FALSE_ALARM = 4000, 1000, 1e-8
 
@@ -176,6 +176,18 @@ def test_tails_of_large_batches_are_above_the_law_and_less_than_three_times_as_w
     law, found = law_at_worst(radii, 100, noise), many_coins_tail(radii, 100, noise)
     assert (found >= law).all()
     assert radii[found <= 0.1].min() < 3 * radii[law <= 0.1].min()
+
+
+@pytest.mark.parametrize("noise", [0.0, 1.0, 10.0])
+@pytest.mark.parametrize("coins", [True, False])
+def test_tails_in_a_table_fall_with_the_radius_and_with_the_size_and_are_no_less_than_bounds(noise, coins):
+    sizes = (1, 2, 3, 8, 40, 1000, 1100, 4000)
+    radii, tails = tail_table(sizes, noise, 0.5, coins)
+    filled = tails[:, :-1]
+    assert radii[0] == inf and (tails[0] == 0).all() and (np.diff(radii[1:]) < 0).all()
+    assert (np.diff(tails, axis=0) >= 0).all() and (np.diff(filled, axis=1) <= 0).all()
+    for e, size in enumerate(sizes):
+        assert (tails[1:, e] >= vote_tail(radii[1:], size, noise, 0.5, coins)).all()
 
 
 def test_the_tail_of_any_rewards_is_above_that_of_normal_and_of_laplace_numbers():

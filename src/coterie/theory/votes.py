@@ -25,10 +25,15 @@ def deviation(size: int, noise: float, proxy: float) -> float:
 
 @cache
 def tail_table(sizes: tuple[int, ...], noise: float, proxy: float, coins: bool) -> tuple[np.ndarray, np.ndarray]:
-    """(radii [level], tails [level, size]): inf, then radii from far beyond the widest vote to well within the sharpest."""
+    """(radii [level], tails [level, size]): inf, then radii from far beyond the widest vote to well within the sharpest.
+
+    Sizes ascend, and the last one is never filled. A tail is no less than those of larger batches, so that the smallest claimed
+    sizes have the largest tails.
+    """
     widest, sharpest = 30 * deviation(sizes[0], noise, proxy), deviation(sizes[-1], noise, proxy) / 20
     radii = np.geomspace(widest, sharpest, LEVELS - 1)
     tails = np.stack([vote_tail(radii, size, noise, proxy, coins) for size in sizes], axis=1)
+    tails[:, :-1] = np.maximum.accumulate(tails[:, -2::-1], axis=1)[:, ::-1]
     return np.append(inf, radii), np.append(np.zeros((1, len(sizes))), tails, axis=0)
 
 
