@@ -1,27 +1,28 @@
 """PR-UCB: private and robust at once. Released batch means are votes, and a median over votes takes no notice of liars.
 
 Sender: the rewards of an arm are collected in fresh batches of b0, g b0, g^2 b0, ... pulls. A full batch is released once, with
-Laplace noise for epsilon, and forgotten; only releases are sent. Every reward is in one release, and everything else is a
-function of releases: the whole transcript is epsilon-private for every reward, whatever the horizon.
+Laplace noise for epsilon; only releases are sent. Every reward is in one release, and everything else is a function of
+releases: the whole transcript is epsilon-private for every reward, whatever the horizon.
 
-Receiver: the latest release of every origin within reach, and the own one, is one vote on its arm. With at most a share beta of
-lies among the votes the median stays between two quantiles of the honest ones, so it is off by at most about z(beta) standard
-deviations of one vote, and votes get sharper as batches grow:
+Receiver: the latest release of every origin within reach, and the own one, is one vote on its arm, and votes get sharper as
+batches grow. Of n votes l = floor(beta n) may be lies. For the median to be below mu - r, at least h = ceil(n / 2) - l of the
+n - l others must be, each of which is with a probability of at most tail(r, its batch size):
 
-    U = median + s (z + c sqrt(pi/2) sqrt(2 ln t / votes)),  s = sqrt(1/(4 b) + 2/(eps b)^2),  z = Phi^-1(1 / (2 (1 - beta)))
+    U = median + r,  r the least radius with  mean of tail(r, b) <= allowed(n)  over the n - l smallest claimed sizes b
 
-with b the lower median of the claimed batch sizes. The own clip keeps U within the radius of the own latest release: without it
-an agent can go on for ever on stale votes of others who have stopped pulling an arm.
+where allowed(n) is the mean at which h of n - l independent votes fail together with probability T^(-c^2). Liars who claim
+large batches are left out of the mean, and those who claim small ones make U larger. The own clip keeps U within the radius of
+the own latest release, which fails with probability 1 / T: without it an agent can go on for ever on stale votes of others who
+have stopped pulling an arm.
 
     median  the algorithm
     mean    the mean of votes in its place, for comparison: liars own it
     scouts  agent j releases votes on arm j mod K only; everyone plays its scout arm or the leader. Fewer, larger batches
 
-Threat model, proof, price and limits: docs/pr-ucb.md.
+Threat model, what is proved and what is not, price and limits: docs/pr-ucb.md.
 """
 
-from math import ceil, inf, log, pi, sqrt
-from statistics import NormalDist
+from math import ceil, inf
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ from coterie.algorithms.cooperative import CoopOptions
 from coterie.contract import Algorithm, Claim, Entry, Method, Setting, offer, order
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, argmax, capacity, node, record
+from coterie.theory.votes import LEVELS, tail_allowed, tail_table
 
 FINE = 1 << 32  # unit of votes in sums: integers add up the same in any order
 
@@ -41,24 +43,22 @@ class Params(NamedTuple):
     voters: int  # agents: room for one vote of each
     rungs: int  # sizes of batches: rung e has size open.sizes[e]
     price: float  # epsilon of every release
-    noise: float  # reach / epsilon: scale of the noise of a batch sum; 0: none
-    proxy: float  # variance of one reward: 1/4 on [0, 1]
-    shift: float  # z: how far the assumed liars can move the median, in standard deviations of a vote
-    bonus: float  # c sqrt(pi/2), or c for the mean
+    liars: float  # beta: the share of votes that may be lies
     median: int
     clips: int
     scouts: int
 
 
 def open_record(p):
-    n = capacity(p.arms)
+    n, rungs = capacity(p.arms), capacity(p.rungs)
     return record(
-        arm=int64, scout=int64, news=int64, sizes=(int64, capacity(p.rungs)),
+        arm=int64, scout=int64, news=int64, sizes=(int64, rungs),
+        radii=(float64, LEVELS), tails=(float64, (LEVELS, rungs)),  # tail of a batch of each size at each radius
+        allowed=(float64, capacity(p.voters + 1)), own_radii=(float64, rungs),  # by the number of votes, by the own size
         pulls=(int64, n), filled=(int64, n), rung=(int64, n),  # of the batch that is being filled
-        said_rung=(int64, n), said_total=(int64, n),  # own latest release
-        votes=(int64, n), whole=(int64, n), batches=(int64, (n, capacity(p.rungs))), ballot=(float64, (n, capacity(p.voters))),
-        centre=(float64, n), lift=(float64, n), width=(float64, n),
-        own=(float64, n), own_width=(float64, n), index=(float64, n),
+        said=(int64, n), said_rung=(int64, n), said_total=(int64, n), own=(float64, n),  # own latest release, if there is one
+        votes=(int64, n), whole=(int64, n), batches=(int64, (n, rungs)), ballot=(float64, (n, capacity(p.voters))),
+        stale=(int64, n), centre=(float64, n), level=(int64, n), index=(float64, n),  # level: place of the radius
     )  # fmt: skip
 
 
@@ -102,7 +102,7 @@ def cast(open, p, k, e, vote):
     open.votes[k] += 1
     open.whole[k] += int(vote * FINE)
     open.batches[k, e] += 1
-    weigh_up(open, p, k)
+    open.stale[k] = 1
 
 
 @node
@@ -123,32 +123,32 @@ def withdraw(open, k, e, vote):
 
 @node
 def weigh_up(open, p, k):
-    """What the index of arm k needs."""
-    n = open.votes[k]
+    """Where the votes on arm k are, and the least radius by which they may be off."""
+    n, level = open.votes[k], open.level[k]
     if p.median:
         open.centre[k] = 0.5 * (open.ballot[k, (n - 1) // 2] + open.ballot[k, n // 2])
     else:
         open.centre[k] = float(open.whole[k]) / (FINE * float(n))
-    s = deviation(p, open.sizes[usual_rung(open, k)])
-    open.lift[k] = p.shift * s
-    open.width[k] = p.bonus * s / sqrt(float(n))
+    honest = n - int(p.liars * n + 1e-9)
+    while misled(open, k, honest, level) > open.allowed[n] * honest:
+        level -= 1
+    while level + 1 < LEVELS and misled(open, k, honest, level + 1) <= open.allowed[n] * honest:
+        level += 1
+    open.level[k], open.stale[k] = level, 0
 
 
 @node
-def usual_rung(open, k):
-    """The lower median of the claimed batch sizes."""
-    e, below = 0, open.batches[k, 0]
-    while 2 * below < open.votes[k]:
-        e += 1
-        below += open.batches[k, e]
-    return e
+def misled(open, k, honest, level):
+    """How many votes are expected to be too low by the radius, if those who claim the smallest batches are the honest ones.
 
-
-@node
-def deviation(p, size):
-    """The standard deviation of a vote."""
-    noise = p.noise / size
-    return sqrt(p.proxy / size + 2.0 * noise * noise)
+    Whatever sizes liars claim, the honest votes are expected to be no more.
+    """
+    total, e = 0.0, 0
+    while honest > 0:
+        held = min(honest, open.batches[k, e])
+        total += held * open.tails[level, e]
+        honest, e = honest - held, e + 1
+    return total
 
 
 # --- deciding --------------------------------------------------------------------------------------------
@@ -159,9 +159,8 @@ def choose(open, p, t, die, plan):
     if t <= p.arms * open.sizes[0]:
         open.arm = (t - 1) % p.arms
     else:
-        scale = sqrt(2.0 * log(t))
         for k in range(p.arms):
-            open.index[k] = upper(open, p, scale, k)
+            open.index[k] = bound(open, p, k, 1.0)
         open.arm = argmax(open.index, p.arms)
     commit(open, plan)
 
@@ -173,17 +172,15 @@ def commit(open, plan):
 
 
 @node
-def upper(open, p, scale, k):
+def bound(open, p, k, side):
+    """Above (side 1) or below (-1) the mean of arm k, as far as votes tell and the own latest release allows."""
     if open.votes[k] == 0:
-        return inf
-    return clipped(open, p, scale, k, open.centre[k] + open.lift[k] + scale * open.width[k])
-
-
-@node
-def clipped(open, p, scale, k, index):
-    """Into the interval the own latest release allows, if there is one."""
-    if p.clips and open.own_width[k] > 0.0:
-        radius = scale * open.own_width[k]
+        return side * inf
+    if open.stale[k]:
+        weigh_up(open, p, k)
+    index = open.centre[k] + side * open.radii[open.level[k]]
+    if p.clips and open.said[k]:
+        radius = open.own_radii[open.said_rung[k]]
         return min(max(index, open.own[k] - radius), open.own[k] + radius)
     return index
 
@@ -193,13 +190,11 @@ def scouts_choose(open, p, t, die, plan):
     """The own scout arm, or the arm whose lower bound leads."""
     open.arm = open.scout
     if t > open.sizes[0]:
-        scale, best = sqrt(2.0 * log(t)), -inf
         for k in range(p.arms):
-            lower = clipped(open, p, scale, k, open.centre[k] - open.lift[k] - scale * open.width[k])
-            if open.votes[k] > 0 and lower > best:
-                best, open.arm = lower, k
-        if upper(open, p, scale, open.scout) >= upper(open, p, scale, open.arm):
-            open.arm = open.scout
+            open.index[k] = bound(open, p, k, -1.0)
+        leader = argmax(open.index, p.arms)
+        if bound(open, p, open.scout, 1.0) < bound(open, p, leader, 1.0):
+            open.arm = leader
     commit(open, plan)
 
 
@@ -219,10 +214,10 @@ def publish(open, p, t, plan, out):
     open.filled[k] += 1
     if out.entries > 0:
         e = open.rung[k]
-        if open.own_width[k] > 0.0:
+        if open.said[k]:
             withdraw(open, k, open.said_rung[k], open.own[k])
-        open.said_rung[k], open.said_total[k] = e, out.value[0]
-        open.own[k], open.own_width[k] = out.value[0] / (UNIT * float(open.sizes[e])), deviation(p, open.sizes[e])
+        open.said[k], open.said_rung[k], open.said_total[k] = 1, e, out.value[0]
+        open.own[k] = out.value[0] / (UNIT * float(open.sizes[e]))
         cast(open, p, k, e, open.own[k])
         open.filled[k], open.rung[k] = 0, e + 1
 
@@ -258,28 +253,24 @@ SCOUTS = MEDIAN._replace(name="pr_ucb_scouts", choose=scouts_choose)
 class VoteOptions(CoopOptions):
     mode: Literal["private"] = "private"
     epsilon: float = Field(1.0, gt=0, description="inf: no privacy")
-    batch: int | None = Field(None, ge=1, description="b0: pulls in the first batch; default ceil(1 / epsilon)")
+    batch: int | None = Field(None, ge=1, description="b0: pulls in the first batch; default 4 / epsilon, at least 4")
     growth: float = Field(2.0, gt=1, le=16, description="g: factor between batches")
     liars_assumed: float = Field(0.3, ge=0, lt=0.5, description="beta: share of liars among the votes")
     votes: Literal["median", "mean", "scouts"] = "median"
     own_clip: bool = True
-    explore: float = Field(0.5, gt=0, description="c: factor of the radius that shrinks with the number of votes")
+    explore: float = Field(0.5, gt=0, description="c: votes mislead with probability horizon^(-c^2) at most")
 
 
 def build(o: Any, s: Setting) -> Method:
     if s.liars >= 0.5:
         raise UsageError(f"liars must be below 0.5, where a median breaks down, got {s.liars:g}")
-    first = o.batch or (1 if o.epsilon == inf else ceil(1 / o.epsilon))
+    first = o.batch or ceil(4 / min(1.0, o.epsilon))
     sizes = ladder(first, o.growth, s.horizon)
     p = Params(
-        arms=s.arms, voters=s.agents, rungs=len(sizes), price=o.epsilon, noise=s.reach / o.epsilon,
-        proxy=s.proxy * s.proxy, shift=NormalDist().inv_cdf(1 / (2 * (1 - o.liars_assumed))),
-        bonus=o.explore * (1.0 if o.votes == "mean" else sqrt(pi / 2)), median=int(o.votes != "mean"), clips=int(o.own_clip),
-        scouts=int(o.votes == "scouts"),
+        arms=s.arms, voters=s.agents, rungs=len(sizes), price=o.epsilon, liars=o.liars_assumed,
+        median=int(o.votes != "mean"), clips=int(o.own_clip), scouts=int(o.votes == "scouts"),
     )  # fmt: skip
-    table = np.zeros(capacity(len(sizes)), int64)
-    table[: len(sizes)] = sizes
-    known = {"sizes": np.tile(table, (s.agents, 1)), "scout": np.arange(s.agents) % s.arms}
+    known = {"scout": np.arange(s.agents) % s.arms} | tables(o, s, p, sizes)
     return Method(SCOUTS if p.scouts else MEDIAN, p, claim(o), known=known, life=o.life, warnings=warnings(o, s))
 
 
@@ -293,6 +284,19 @@ def ladder(first: int, growth: float, horizon: int) -> list[int]:
     while sizes[-1] <= horizon:
         sizes.append(max(sizes[-1] + 1, ceil(first * growth ** len(sizes))))
     return sizes
+
+
+def tables(o: Any, s: Setting, p: Params, sizes: list[int]) -> dict[str, np.ndarray]:
+    """How far votes may be off: the same for all agents."""
+    coins = {0.0, 1.0} <= set(s.told)
+    radii, tails = tail_table(tuple(sizes), s.reach / o.epsilon, s.proxy, coins)
+    own_level = [np.flatnonzero(tail <= 1 / s.horizon)[-1] for tail in tails.T]
+    of_rungs = {"sizes": np.array(sizes), "own_radii": radii[own_level], "tails": tails}
+    room = capacity(p.rungs) - p.rungs
+    padded = {name: np.pad(table, [(0, 0)] * (table.ndim - 1) + [(0, room)]) for name, table in of_rungs.items()}
+    allowed = tail_allowed(capacity(p.voters + 1) - 1, o.liars_assumed, s.horizon ** -(o.explore**2))
+    same = padded | {"radii": radii, "allowed": allowed}
+    return {name: np.broadcast_to(table, (s.agents, *table.shape)) for name, table in same.items()}
 
 
 def claim(o: Any) -> Claim:
@@ -311,5 +315,6 @@ def warnings(o: Any, s: Setting) -> tuple[str, ...]:
 
 ENTRIES = (
     Entry("pr-ucb", "released batch means are votes: private and robust at once", VoteOptions, build,
-          ({}, {"votes": "mean", "own_clip": False}, {"votes": "scouts", "epsilon": 0.5}, {"epsilon": 0.3, "growth": 1.5})),
+          ({}, {"votes": "mean", "own_clip": False}, {"votes": "scouts", "epsilon": 0.5},
+           {"epsilon": 0.3, "batch": 4, "growth": 1.5})),
 )
