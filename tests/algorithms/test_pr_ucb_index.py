@@ -1,7 +1,7 @@
 """How often PR-UCB's index is below the mean, whatever sizes honest votes have and whatever liars claim: against drawn votes.
 
 Every check draws 4000 elections with numpy's own binomial and Laplace numbers. The number of failures is compared with its
-stated probability at a false-alarm rate of 1e-8 each, less than 1e-6 for the file.
+stated probability at a false-alarm rate of 1e-9 each, less than 1e-6 for the file.
 """
 
 from functools import cache

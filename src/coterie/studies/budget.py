@@ -13,7 +13,7 @@ from coterie.engines.forecast import Course, Forecast, forecast
 from coterie.errors import UsageError
 from coterie.privacy.accountant import rounded_up
 from coterie.privacy.statement import Doors, Guarantee, guarantees, statement
-from coterie.studies.case import make_case
+from coterie.studies.case import Case, make_case
 from coterie.studies.messages import check
 from coterie.studies.spec import Specification, finite_or_null, rewritten
 
@@ -108,6 +108,18 @@ def price_study(study: Specification) -> list[Price]:
         case = make_case(study, row, 0)
         found.append(Price(row.label, case.method, case.doors, about, row.parameters(), forecast(case.method, study.horizon)))
     return found
+
+
+_paths: dict[Any, float] = {}
+
+
+def dearest_path(case: Case, horizon: int) -> float:
+    """The epsilon of the dearest reward on any path. Rows that differ in their faults alone share it."""
+    method = case.method
+    key = method.node, method.server, method.p, method.claim, horizon
+    if key not in _paths:
+        _paths[key] = Price("", method, case.doors, (0, 0, 0), {}, forecast(method, horizon)).epsilon
+    return _paths[key]
 
 
 def usual_terms(setting: Setting) -> Terms:

@@ -4,6 +4,7 @@ import json
 import os
 import platform
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,9 +13,11 @@ import polars as pl
 
 from coterie.algorithms import find
 from coterie.checking.verdicts import audited
+from coterie.engines.forecast import ROUNDS_RECORDED
 from coterie.errors import StateError, StorageError
 from coterie.privacy.statement import statement
-from coterie.studies.case import checkpoints, make_case
+from coterie.studies.budget import dearest_path
+from coterie.studies.case import Case, checkpoints, make_case
 from coterie.studies.purchases import compare, tell
 from coterie.studies.running import AGENTS_SHOWN, Batch, Columns
 from coterie.studies.spec import Procurement, Row, Specification, finite_or_null, rewritten
@@ -77,6 +80,13 @@ def make_result(study: Specification, batches: dict[Batch, Columns]) -> Result:
     return Result(study, summary, pl.concat(curves), pl.concat(ends, how="diagonal"))
 
 
+def loss(study: Specification, case: Case, columns: Columns) -> float:
+    """What the dearest reward has lost in these runs, or might have lost on another path, where that is cheap to know."""
+    seen = float(columns["epsilon"].max())
+    promised = case.method.claim.epsilon < inf and not case.doors.void
+    return max(seen, dearest_path(case, study.horizon)) if promised and study.horizon <= ROUNDS_RECORDED else seen
+
+
 def long_form(study: Specification, index: int, curves: np.ndarray) -> pl.DataFrame:
     marks = checkpoints(study)
     return pl.DataFrame({
@@ -113,7 +123,7 @@ def summarise(study: Specification, row: Row, columns: Columns) -> dict[str, Any
         "best_arm_rate": mean["best_arm_rate"],
         "by_agent": {"regret": mean_of_honest(columns["totals"]), "found": mean_of_honest(columns["found"])},
         "communication": {name: mean[name] for name in ("rounds", "messages", "bytes", "cost")},
-        "privacy": statement(case.method.claim, case.doors, float(columns["epsilon"].max())),
+        "privacy": statement(case.method.claim, case.doors, loss(study, case, columns)),
         "extra": {name.removeprefix("extra_"): value for name, value in mean.items() if name.startswith("extra_")},
         **({"procurement": tell(study, case.method, columns, AGENTS_SHOWN)} if "orders" in columns else {}),
         "warnings": [*case.method.warnings, *own_file_warnings(row)],
@@ -159,6 +169,9 @@ def open_folder(study: Specification, folder: Path) -> bool:
     try:
         if about.exists():
             found = json.loads(about.read_text())
+            if found.get("name") == study.name and found.get("version") != VERSION:
+                made = f"a run of version {found.get('version')}, whose numbers are others"
+                raise StateError(f"{folder}: must be empty or hold a run of version {VERSION}, got {made}: name another folder")
             if (found.get("hash"), found.get("version")) != (study.digest, VERSION):
                 raise StateError(
                     f"{folder}: must be empty or hold a run of this study ({study.digest}, version {VERSION}), "

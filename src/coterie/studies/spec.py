@@ -63,6 +63,8 @@ Means = Annotated[Flat[Number] | Matrix[Number], Discriminator(shape_of)]
 DATASET_KEYS = ("dataset", "split", "rule", "file")
 DIABETES_SIZES = {"agents": len(diabetes.HOSPITALS), "arms": len(diabetes.ARMS)}
 
+EDITION = 2  # of the numbers a study gives: those of 0.1 were the first, and lie in folders of their own
+
 
 class Table(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
@@ -545,7 +547,7 @@ class Specification(Settings):
         settings = self._settings(in_one_way)
         settings["problem"] |= self.problem.content()
         del settings["words"]
-        text = json.dumps(settings | {"algorithm": rows}, sort_keys=True, allow_nan=False)
+        text = json.dumps(settings | {"algorithm": rows, "edition": EDITION}, sort_keys=True, allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def _settings(self, write: Callable[[float], Any]) -> dict[str, Any]:
