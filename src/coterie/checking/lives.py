@@ -9,9 +9,8 @@ from coterie.checking.shape import roles_of
 from coterie.checking.stage import Form
 from coterie.engines.agent import Agent
 from coterie.engines.chance import Chance, Keyed
-from coterie.engines.rehearsal import Rehearsal
+from coterie.engines.rehearsal import Rehearsal, keyed_agent
 from coterie.errors import AlgorithmError
-from coterie.kernel import UNIT
 from coterie.privacy.mechanisms import Mechanism
 
 PARTS = ("secret", "inner", "open", "ledger")
@@ -96,8 +95,8 @@ class Changeling(Agent):
 
     changed = 0  # the ticket of its decision
 
-    def tell(self, ticket: int | None, reward: int) -> None:
-        super().tell(ticket, UNIT - reward if ticket is not None and ticket == self.changed else reward)
+    def tell(self, ticket: int | None, reward: float) -> None:
+        super().tell(ticket, 1.0 - reward if ticket is not None and ticket == self.changed else reward)
 
 
 def live(form: Form, changed: int, kept: dict[int, list[np.ndarray]] | None) -> list[Agent]:
@@ -106,7 +105,7 @@ def live(form: Form, changed: int, kept: dict[int, list[np.ndarray]] | None) -> 
 
     def make(role: Any, p: Any, chance: Keyed, reach: Any = 1.0, holders: int = 1) -> Agent:
         script = Script(chance, None if kept is None else kept[len(nodes)])
-        node = Changeling(role, p, script, rehearsal=True, reach=reach, holders=holders)
+        node = keyed_agent(role, p, script, reach, holders, kind=Changeling)
         node.changed = changed if not nodes else 0
         nodes.append(node)
         return node

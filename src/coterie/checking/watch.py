@@ -13,9 +13,10 @@ import numpy as np
 from coterie import contract
 from coterie.checking.source import function_of
 from coterie.contract import HOOKS, SWITCHES, Algorithm
-from coterie.engines.turn import possible
+from coterie.engines.agent import possible
 from coterie.errors import AlgorithmError, UsageError
 from coterie.guests import place_of, told
+from coterie.kernel.records import Narrow
 from coterie.privacy.door import MESSAGE, PLAN, ROOM, why_refused
 
 NOT_WRITTEN = {
@@ -70,16 +71,17 @@ def places(array: np.ndarray, label: str, guarded: bool) -> Places:
 class Fields:
     """A record, or (peers) many of them."""
 
-    __slots__ = ("_guarded", "_label", "_record")
+    __slots__ = ("_guarded", "_label", "_names", "_record")
 
-    def __init__(self, record: Any, label: str, guarded: bool):
-        for name, value in (("_record", record), ("_label", label), ("_guarded", guarded)):
+    def __init__(self, record: Any, label: str, guarded: bool, names: tuple[str, ...] = ()):
+        own = names or record.dtype.names
+        for name, value in (("_record", record), ("_label", label), ("_guarded", guarded), ("_names", own)):
             object.__setattr__(self, name, value)
 
     def __getattr__(self, field: str) -> Any:
         if field == "shape":
             return self._record.shape
-        if field not in self._record.dtype.names:
+        if field not in self._names:
             raise StrayError(f"reads {self._label}.{field}, and {self._label} has no such field")
         value = self._record[field]
         return places(value, f"{self._label}.{field}", self._guarded) if isinstance(value, np.ndarray) else value
@@ -87,7 +89,7 @@ class Fields:
     def __setattr__(self, field: str, value: Any) -> None:
         if self._guarded:
             raise StrayError(f"must not write {self._label!r}")
-        if field not in self._record.dtype.names:
+        if field not in self._names:
             raise StrayError(f"writes {self._label}.{field}, and {self._label} has no such field")
         self._record[field] = value
 
@@ -152,7 +154,7 @@ class Watch:
                 raise StrayError(f"says {why_refused(MESSAGE)}: {record[0]}")
 
     def look_at_plan(self, plan: Any, t: int) -> None:
-        if not possible(plan, self.arms):
+        if plan.wrong or not possible(plan):
             raise StrayError(f"makes {why_refused(PLAN)} in turn {t}")
         arms, pulls = plan.arm[: plan.entries].tolist(), plan.pulls[: plan.entries].tolist()
         if not arms and not self.orders_nothing:
@@ -168,6 +170,8 @@ class Watch:
 
 def seen(label: str, value: Any, guarded: bool) -> Any:
     """As the hook gets it."""
+    if isinstance(value, Narrow):
+        return Fields(value.whole, label, guarded, value.names)
     if isinstance(value, np.void) or (isinstance(value, np.ndarray) and value.dtype.names):
         return Fields(value, label, guarded)
     return value

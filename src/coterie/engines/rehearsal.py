@@ -30,9 +30,11 @@ class Rehearsal(NamedTuple):
 Make = Callable[[Algorithm, Any, Keyed, Any, int], Any]  # of an agent: an audit puts a witness in its place
 
 
-def keyed_agent(role: Algorithm, p: Any, chance: Keyed, reach: Any = 1.0, holders: int = 1) -> Agent:
+def keyed_agent(
+    role: Algorithm, p: Any, chance: Any, reach: Any = 1.0, holders: int = 1, *, kind: type[Agent] = Agent
+) -> Any:
     """The problem sees to the range of rewards, and says how far one can move a sum."""
-    return Agent(role, p, chance, rehearsal=True, low=-inf, high=inf, reach=reach, holders=holders)
+    return kind(role, p, chance, rehearsal=True, low=-inf, high=inf, reach=reach, holders=holders)
 
 
 def rehearse_star(

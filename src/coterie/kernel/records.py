@@ -57,16 +57,19 @@ def one(kind: np.dtype) -> Any:
 class Narrow:
     """A record of which only some fields can be reached."""
 
-    def __init__(self, whole: Any, fields: tuple[str, ...]):
-        object.__setattr__(self, "_whole", whole)
-        object.__setattr__(self, "_fields", fields)
+    __slots__ = ("names", "whole")
 
-    def __getattr__(self, name: str) -> Any:
-        if name not in self._fields:
-            raise AttributeError(f"no field {name!r} here")
-        return getattr(self._whole, name)
+    def __init__(self, whole: Any, names: tuple[str, ...]):
+        object.__setattr__(self, "whole", whole)
+        object.__setattr__(self, "names", names)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name not in self._fields:
-            raise AttributeError(f"no field {name!r} here")
-        setattr(self._whole, name, value)
+    def __getattr__(self, field: str) -> Any:
+        return getattr(self.whole, self._named(field))
+
+    def __setattr__(self, field: str, value: Any) -> None:
+        setattr(self.whole, self._named(field), value)
+
+    def _named(self, field: str) -> str:
+        if field not in self.names:
+            raise AttributeError(f"no field {field!r} here")
+        return field
