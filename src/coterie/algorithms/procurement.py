@@ -64,7 +64,7 @@ class Params(NamedTuple):
     last: int
     price: float  # of a release: epsilon (Laplace) or mu (normal)
     spread: float  # standard deviation of the noise, in units of sensitivity / price
-    tail: float  # -log of the chance that noise is larger than a radius allows; 0: noise has no heavier tail than rewards
+    tail: float  # x: -log of the chance that Laplace noise leaves a bound; 0: there is no such noise
     words: int  # of a message
     naive: int
     echo: int
@@ -74,7 +74,7 @@ def open_record(p):
     """Units and good ones are weighed: see `weight_of`."""
     n = capacity(p.arms)
     counts = ("fresh", "released")  # units since the last release, and before
-    known = ("own_units", "own_good", "learned_units", "learned_good", "grain", "estimate", "variance", "excess")
+    known = ("own_units", "own_good", "learned_units", "learned_good", "grain", "estimate", "inverse", "least")
     news = ("new_units", "new_good", "new_noise", "told_units", "told_good", "told", "own_grain")
     numbers = dict.fromkeys(("cost", "limit", *counts, *known, *news), (float64, n))
     return record(due=int64, exchanges=int64, news=int64, **numbers, **desk_fields(p))
@@ -106,27 +106,27 @@ def choose(open, p, t, die, plan):
 
 @node
 def bound(open, p, t):
-    """U = min(1, Y / W + kappa sqrt(3 ln(N t) / (2 W) + 2 (x g / W)^2)), with the tail x and the grain g; 1 where W is 0.
+    """U = min(1, Y / W + kappa sqrt(max(3 ln(N t) / (2 W), x / (2 W) + 2 (x g / W)^2))); 1 where W is 0.
 
-    W counts the noise, so the first term covers its variance. The second one covers the tail of Laplace noise, whose largest
-    weighed scale is g: see docs/p-fcb.md.
+    W counts the noise, so the first radius is that of the paper. The second one is for Laplace noise of which few draws decide,
+    the largest of the scale g / W: noise and sampling exceed it with a chance of at most exp(-x). See docs/p-fcb.md.
     """
     scale = 1.5 * log(p.agents * t)
     for k in range(p.slots):
-        known = open.variance[k] > 0.0
-        radius = p.kappa * sqrt(scale * open.variance[k] + open.excess[k])
+        known = open.inverse[k] > 0.0
+        radius = p.kappa * sqrt(max(scale * open.inverse[k], open.least[k]))
         open.upper[k] = min(1.0, open.estimate[k] + radius) if known else 1.0
         open.lower[k] = max(0.0, open.estimate[k] - radius) if known else 0.0
 
 
 @node
 def conclude(open, p):
-    """What bounds are made of, which stays until the next release or message. `variance` is 1 / W: four times a variance."""
+    """What bounds are made of: it stays until the next release or message."""
     for k in range(p.slots):
         units, good = open.own_units[k] + open.learned_units[k], open.own_good[k] + open.learned_good[k]
         one = 1.0 / units if units > 0.0 else 0.0
         tail = p.tail * open.grain[k] * one
-        open.estimate[k], open.variance[k], open.excess[k] = good * one, one, 2.0 * tail * tail
+        open.estimate[k], open.inverse[k], open.least[k] = good * one, one, 0.5 * p.tail * one + 2.0 * tail * tail
 
 
 # --- releasing and telling -----------------------------------------------------------------------------------
