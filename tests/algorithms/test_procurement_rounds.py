@@ -1,4 +1,4 @@
-"""NF, FCB and the printed P-FCB round by round: when they exchange, what they send, what they make of it, and what they order."""
+"""NF, FCB and the printed P-FCB round by round: when they exchange, what they send and learn, and what they order."""
 
 from itertools import pairwise
 from math import ceil, inf, log, log2, sqrt

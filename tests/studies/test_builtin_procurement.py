@@ -61,7 +61,8 @@ def test_the_algorithms_are_those_of_the_experiments():
             assert found == ["nf-cb", "fcb"]
         elif "exp1" in name:
             assert found == ["nf-cb", "fcb", "fcb-periodic", "p-fcb", "p-fcb", "p-fcb"]
-            assert [(o.mode, o.learning) for _, o in rows_of(name)[3:]] == [("paper", None), ("paper", "echo"), ("private", None)]
+            modes = [(options.mode, options.learning) for _, options in rows_of(name)[3:]]
+            assert modes == [("paper", None), ("paper", "echo"), ("private", None)]
         elif "exp2" in name:
             swept = [(options.mode, options.epsilon) for algorithm, options in rows_of(name) if algorithm == "p-fcb"]
             assert found[0] == "nf-cb"

@@ -250,7 +250,8 @@ def build(options: PrivateOptions, s: Setting) -> Method:
 
 def as_printed(options: PrivateOptions) -> PrivateOptions:
     """With the values of the paper where none are given."""
-    plain = printed.PeriodicOptions().model_dump() | {"delta": 0.01, "calibration": "paper", "base": "2", "learning": "check"}
+    plain = {name: field.default for name, field in printed.PeriodicOptions.model_fields.items()}
+    plain |= {"delta": 0.01, "calibration": "paper", "base": "2"}
     missing = {key: value for key, value in plain.items() if getattr(options, key) is None}
     if options.delta == 0:
         raise UsageError("delta must be > 0 in mode = 'paper', got 0")
@@ -260,7 +261,7 @@ def as_printed(options: PrivateOptions) -> PrivateOptions:
 def check(o: PrivateOptions) -> None:
     for key in PRINTED_ONLY:
         if (value := getattr(o, key)) is not None:
-            raise UsageError(f"{key} must be left out in mode = 'private', where no raw data is compared, got {value!r}")
+            raise UsageError(f"{key} must be left out unless mode = 'paper', got {value!r}")
     if o.learning == "check":
         raise UsageError("learning must be 'invvar', 'naive' or 'echo' in mode = 'private', got 'check'")
 
