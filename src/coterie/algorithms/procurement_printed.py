@@ -128,7 +128,7 @@ def peek(secret, inner, open, p, t, die, plan):
 def bound(secret, inner, p, t):
     """U = min(1, Y / W + kappa sqrt(3 ln(N t) / (2 W))), 1 where there are no units; and the lower bound likewise."""
     scale = p.kappa * confidence(p, t) / sqrt(p.share)
-    for k in range(p.slots):
+    for k in range(len(secret.count)):
         units = secret.count[k] + inner.learned_units[k]
         known = units > 0.0
         one = 1.0 / units if known else 1.0
@@ -229,7 +229,7 @@ def overhear(secret, inner, open, peer, p, t, message):
 @node
 def merge(secret, inner, p, message):
     """Add what was sent, where there is something to add it to."""
-    for k in range(p.slots):
+    for k in range(len(secret.count)):
         units, good = message.units[k] * (1.0 / UNIT), message.good[k] * (1.0 / UNIT)
         known = secret.count[k] + inner.learned_units[k] > 0.0
         weight = 1.0 if known & ((units > 0.0) | (p.guard == 0)) else 0.0
