@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from coterie.algorithms.procurement import greedy, open_record, secret_record, take_all_that_pays
+from coterie.algorithms.procurement_orders import greedy, take_all_that_pays
+from coterie.algorithms.procurement_printed import inner_record, open_record
 from coterie.kernel import capacity, one
 from coterie.problem.oracles import TOLERANCE, best_order, relaxed_order, revenue, surplus
 
@@ -32,14 +33,14 @@ def ordered(upper, cost, limit, alpha, rho, *, lower=None, shortcut=True):
     producers = len(upper)
     slots = capacity(producers)
     p = SimpleNamespace(arms=producers, slots=slots, alpha=alpha, rho=rho, safe=int(lower is not None))
-    secret, open = one(secret_record(p)), one(open_record(p))
-    secret.upper[:producers], open.cost[:producers], open.limit[:producers] = upper, cost, limit
-    secret.lower[:producers] = upper if lower is None else lower
-    secret.ranking[:producers] = np.arange(producers)
-    if take_all_that_pays(secret, open, p) and shortcut:
-        return secret.amount[:producers].copy(), secret.amount[:producers].astype(float)
-    greedy(secret, open, p)
-    return secret.amount[:producers].copy(), secret.quantity[:producers].copy()
+    desk, open = one(inner_record(p)), one(open_record(p))
+    desk.upper[:producers], open.cost[:producers], open.limit[:producers] = upper, cost, limit
+    desk.lower[:producers] = upper if lower is None else lower
+    desk.ranking[:producers] = np.arange(producers)
+    if take_all_that_pays(desk, open, p) and shortcut:
+        return desk.amount[:producers].copy(), desk.amount[:producers].astype(float)
+    greedy(desk, open, p)
+    return desk.amount[:producers].copy(), desk.quantity[:producers].copy()
 
 
 @pytest.mark.parametrize(("alpha", "rho"), SETTINGS)

@@ -1,32 +1,35 @@
-"""NF, FCB and P-FCB round by round: when they exchange, what they send, what they make of it, and what they order."""
+"""NF, FCB and the printed P-FCB round by round: when they exchange, what they send and learn, and what they order."""
 
 from itertools import pairwise
 from math import ceil, inf, log, log2, sqrt
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from coterie.algorithms.procurement import (
-    agrees,
-    exchange_rounds,
-    exploration,
-    overhear,
-    secret_record,
-    spending,
-    worth,
-)
+from coterie.algorithms.procurement_orders import exchange_rounds, exploration
+from coterie.algorithms.procurement_printed import agrees, inner_record, overhear, spending, worth
 from coterie.contract import Setting
 from coterie.kernel import UNIT, one
+from coterie.privacy.secret import make_secrets
 
 WINDOW = (200, 40_000)
 SHORT = {"window": [16, 256]}
+PRINTED = {"mode": "paper", "calibration": "tight"}
+
+
+class State(NamedTuple):
+    """Of all agents at the end of a run, or after some rounds of it."""
+
+    secret: np.ndarray
+    inner: np.ndarray
+    open: np.ndarray
 
 
 def state(case, horizon=None):
-    """(secret, open) of all agents at the end of a run, or after `horizon` rounds of it."""
     run = case._replace(horizon=horizon or case.horizon).simulate(1, 0, 1)
-    return run.secrets[0], run.opens[0]
+    return State(run.secrets[0], run.inners[0], run.opens[0])
 
 
 # --- when ------------------------------------------------------------------------------------------------
@@ -47,8 +50,7 @@ def test_a_run_exchanges_in_the_rounds_of_its_schedule(purchase, schedule, windo
     rounds = exchange_rounds(schedule, window, 300)
     case = purchase("p-fcb", schedule=schedule, window=list(window))
     assert case.simulate(1, 0, 1).tallies["rounds"].tolist() == [len(rounds)]
-    assert state(case)[1]["since"].tolist() == [rounds[-1]] * 5
-    before = state(case, rounds[-1] - 1)[1]
+    before = state(case, rounds[-1] - 1).open
     assert before["exchanges"].tolist() == [len(rounds) - 1] * 5
 
 
@@ -75,8 +77,9 @@ def test_the_exploration_is_long_enough_for_the_pool_or_for_each():
 
 
 def test_explorers_order_a_few_units_of_every_producer(purchase):
-    secret, open = state(purchase("nf-cb", probe=3), 10)
-    assert secret["units"][:, :4].tolist() == (10 * np.minimum(3, open["limit"][:, :4])).tolist()
+    for probe in (3, None):
+        made = state(purchase("nf-cb", probe=probe), 10)
+        assert made.secret["count"][:, :4].tolist() == (10 * np.minimum(probe or 1, made.open["limit"][:, :4])).tolist()
 
 
 # --- what is ordered -------------------------------------------------------------------------------------
@@ -85,18 +88,18 @@ def test_explorers_order_a_few_units_of_every_producer(purchase):
 @pytest.mark.parametrize(
     ("name", "options", "n", "kappa"),
     [("nf-cb", {}, 1, 1.0), ("nf-cb", {"count_agents": True, "kappa": 0.3}, 5, 0.3), ("fcb", {}, 5, 1.0),
-     ("fcb", {"double_n": True}, 5, 1 / sqrt(5)), ("p-fcb", {"count_agents": False}, 1, 1.0)],
+     ("fcb", {"double_n": True}, 5, 1 / sqrt(5)), ("p-fcb", PRINTED | {"count_agents": False}, 1, 1.0)],
 )  # fmt: skip
 def test_bounds_are_those_of_the_units_known_before_the_round(purchase, name, options, n, kappa):
     case = purchase(name, **options)
-    before, after = state(case, 199)[0], state(case, 200)[0]
-    units = before["units"] + before["learned_units"]
-    good = before["good"] / UNIT + before["learned_good"]
+    before, after = state(case, 199), state(case, 200)
+    units = before.secret["count"] + before.inner["learned_units"]
+    good = before.secret["total"] / UNIT + before.inner["learned_good"]
     if name == "fcb":  # what was seen in round 199 arrives before the orders of round 200
-        units, good = (np.broadcast_to(x.sum(axis=0), x.shape) for x in (before["units"], before["good"] / UNIT))
+        units, good = (np.broadcast_to(x.sum(axis=0), x.shape) for x in (before.secret["count"], before.secret["total"] / UNIT))
     with np.errstate(divide="ignore", invalid="ignore"):
         upper = np.minimum(1.0, good / units + kappa * np.sqrt(3 * log(n * 200) / (2 * units)))
-    assert np.allclose(after["upper"][:, :4], upper[:, :4], rtol=1e-12)
+    assert np.allclose(after.inner["upper"][:, :4], upper[:, :4], rtol=1e-12)
 
 
 def test_gamma_asks_for_more_quality(purchase):
@@ -127,9 +130,8 @@ def test_early_regret_and_violations_are_those_of_the_exploration(purchase):
 
 def test_agents_with_a_pool_know_all_that_was_seen_before_the_last_round(purchase):
     case = purchase("fcb")
-    last, before = state(case)[0], state(case, 299)[0]
-    for own, known in (("units", "learned_units"), ("good", "learned_good")):
-        grid = UNIT if own == "good" else 1
+    last, before = state(case).inner, state(case, 299).secret
+    for own, known, grid in (("count", "learned_units", 1), ("total", "learned_good", UNIT)):
         others = before[own].sum(axis=0) - before[own]
         assert np.array_equal(last[known], others / grid)
     assert last["learned_units"].sum() > 0
@@ -139,8 +141,8 @@ def test_agents_with_a_pool_know_all_that_was_seen_before_the_last_round(purchas
 def test_blocks_add_up_to_the_own_units_and_hold_nothing_learned(purchase, learning):
     case = purchase("fcb-periodic", learning=learning, omega1=100.0, **SHORT)
     rounds = exchange_rounds("powers", (16, 256), 300)
-    blocks = [state(case, t)[1]["units"][:, :4] for t in rounds]
-    at_the_last, learned = state(case, rounds[-1])[0]["units"][:, :4], state(case)[0]["learned_units"]
+    blocks = [state(case, t).open["units"][:, :4] for t in rounds]
+    at_the_last, learned = state(case, rounds[-1]).secret["count"][:, :4], state(case).inner["learned_units"]
     assert np.array_equal(sum(blocks), UNIT * at_the_last)
     assert learned.sum() > 0
 
@@ -150,12 +152,13 @@ def test_producers_that_do_not_sell_to_an_agent_are_neither_told_of_nor_learned(
     capacity[0, 2] = capacity[3, :3] = 0
     fixed = {"instances": None, "quality": [0.9, 0.7, 0.6, 0.4], "cost": [0.1] * 4, "capacity": capacity.tolist()}
     for name, options in (("fcb", {}), ("p-fcb", SHORT), ("p-fcb", SHORT | {"mode": "paper", "learning": "naive"})):
-        secret, open = state(purchase(name, problem=fixed, **options))
-        shut = capacity == 0
-        assert not secret["units"][:, :4][shut].any()
-        assert not secret["learned_units"][:, :4][shut].any()
-        assert not open["units"][:, :4][shut].any()
-        assert secret["learned_units"][:, :4][~shut].any()
+        made, shut = state(purchase(name, problem=fixed, **options)), capacity == 0
+        private = "learned_units" in made.open.dtype.names
+        learned = (made.open if private else made.inner)["learned_units"][:, :4]
+        assert not made.secret["count"][:, :4][shut].any()
+        assert not learned[shut].any()
+        assert not made.open["told_units" if private else "units"][:, :4][shut].any()
+        assert learned[~shut].any()
 
 
 # --- what is made of it --------------------------------------------------------------------------------------
@@ -164,15 +167,17 @@ def test_producers_that_do_not_sell_to_an_agent_are_neither_told_of_nor_learned(
 @pytest.mark.parametrize("options", [{"omega2": 0.0}, {"omega1": 0.0}])
 def test_who_accepts_nothing_orders_as_if_alone(purchase, options):
     """With noise nothing agrees exactly. Alone, but with the number of agents in the logarithm."""
-    noisy = state(purchase("p-fcb", learning="check", epsilon=1.0, **SHORT, **options))[0]
-    alone = state(purchase("nf-cb", count_agents=True))[0]
-    for field in ("units", "good", "upper", "amount"):
-        assert np.array_equal(noisy[field], alone[field])
+    noisy = state(purchase("p-fcb", learning="check", epsilon=1.0, **PRINTED, **SHORT, **options))
+    alone = state(purchase("nf-cb", count_agents=True))
+    for field in ("upper", "amount"):
+        assert np.array_equal(noisy.inner[field], alone.inner[field])
+    for field in ("count", "total"):
+        assert np.array_equal(noisy.secret[field], alone.secret[field])
 
 
 def test_an_agent_by_itself_does_not_depend_on_how_many_others_there_are(purchase):
-    few, many = (state(purchase("nf-cb", problem={"agents": n, "agents_drawn": 9}))[0] for n in (3, 9))
-    assert few.tobytes() == many[:3].tobytes()
+    few, many = (state(purchase("nf-cb", problem={"agents": n, "agents_drawn": 9})) for n in (3, 9))
+    assert [part.tobytes() for part in few] == [part[:3].tobytes() for part in many]
 
 
 def parameters(**changes):
@@ -183,12 +188,18 @@ def parameters(**changes):
 
 def heard(p, own, message, block=(0.0, 0.0), t=401):
     """What one agent that has seen (units, good) of one producer learns of a message (units, good, scale of the noise)."""
-    secret = one(secret_record(p))
-    secret.units[0], secret.good[0] = own[0], own[1] * UNIT
-    secret.block_units[0], secret.block_good[0] = block[0], block[1] * UNIT
+    secret, inner = secret_of(own), one(inner_record(p))
+    secret.mark_count[0, 0], secret.mark_total[0, 0] = block[0], block[1] * UNIT
     wire = SimpleNamespace(units=[round(message[0] * UNIT)] * 4, good=[round(message[1] * UNIT)] * 4, scale=[message[2]] * 4)
-    overhear(secret, SimpleNamespace(limit=np.array([50.0])), None, p, t, wire)
-    return float(secret.learned_units[0]), float(secret.learned_good[0])
+    overhear(secret, inner, SimpleNamespace(limit=np.array([50.0])), None, p, t, wire)
+    return float(inner.learned_units[0]), float(inner.learned_good[0])
+
+
+def secret_of(own):
+    """Of one producer, with (units, good)."""
+    secret = make_secrets(1, 1, 2, 50.0).view(np.recarray)[0]
+    secret.count[0], secret.total[0] = own[0], own[1] * UNIT
+    return secret
 
 
 def test_a_message_is_accepted_within_the_window_of_the_round_it_was_sent_in():
@@ -204,11 +215,11 @@ def test_a_message_is_accepted_within_the_window_of_the_round_it_was_sent_in():
 
 
 def test_messages_may_be_judged_by_the_own_units_alone():
-    secret = one(secret_record(parameters()))
-    secret.units[0], secret.good[0], secret.learned_units[0], secret.learned_good[0] = 100, 50 * UNIT, 900, 100
-    assert agrees(secret, parameters(own_window=1), 0, 10.0, 5.0, 0.1)
-    assert not agrees(secret, parameters(), 0, 10.0, 5.0, 0.1)
-    assert agrees(secret, parameters(), 0, 100.0, 15.0, 0.1)
+    secret, inner = secret_of((100, 50)), one(inner_record(parameters()))
+    inner.learned_units[0], inner.learned_good[0] = 900, 100
+    assert agrees(secret, inner, parameters(own_window=1), 0, 10.0, 5.0, 0.1)
+    assert not agrees(secret, inner, parameters(), 0, 10.0, 5.0, 0.1)
+    assert agrees(secret, inner, parameters(), 0, 100.0, 15.0, 0.1)
 
 
 def test_an_echo_hears_its_own_block_with_the_noise_of_the_sender():
@@ -241,7 +252,7 @@ def test_weighted_messages_are_added_with_a_share_within_bounds():
 
 
 def test_without_noise_weighted_and_plain_messages_are_the_same(purchase):
-    rows = [purchase("p-fcb", epsilon=inf, learning=learning, **SHORT) for learning in ("naive", "invvar")]
-    naive, weighted = (state(case)[0]["learned_units"] for case in rows)
+    rows = [purchase("p-fcb", epsilon=inf, learning=learning, **PRINTED, **SHORT) for learning in ("naive", "invvar")]
+    naive, weighted = (state(case).inner["learned_units"] for case in rows)
     assert np.allclose(naive, weighted, rtol=1e-9)
     assert naive.sum() > 0

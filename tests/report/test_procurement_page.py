@@ -20,7 +20,7 @@ def test_the_page_of_a_suppliers_table_names_buyers_and_producers():
     for part in ("Millstone Lifts", "Alder Castings (0.96)", "Larch Imports (0.41)", "What was bought", "limit 0.7"):
         assert part in text, part
     assert "What each buyer took in about each producer" in text
-    assert "What the noise gives, exactly" in text
+    assert "What the printed noise would give" not in text  # no row is printed
     assert "compared with learning alone by the same rule" in text
     assert "The yardstick is an echo control" in text
     assert set(re.findall(r"Figure \d", text)) == {f"Figure {number}" for number in range(1, 6)}
@@ -29,13 +29,14 @@ def test_the_page_of_a_suppliers_table_names_buyers_and_producers():
 
 def test_the_page_of_drawn_instances_tells_nothing_of_single_producers():
     problem = {"kind": "procurement", "agents": 3, "producers": 12}
-    rows = [{"name": "nf-cb", "exploration": 8}, {"name": "p-fcb", "exploration": 8, "window": [16, 300]}]
+    rows = [{"name": "nf-cb", "exploration": 8}, {"name": "p-fcb", "exploration": 8, "window": [16, 300], "mode": "paper"}]
     text = page_of({"horizon": 300, "problem": problem, "algorithm": rows})
     assert "Average true quality of what an agent bought" in text
     assert "Slack" in text and "agent 2" in text
     assert "Units ordered per round" not in text
     assert "took in about each" not in text
     assert "echo control, which" not in text  # none was run
+    assert "What the printed noise would give if orders did not follow from outcomes" in text
 
 
 def test_a_run_that_only_explores_has_a_page():

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from coterie.algorithms.procurement import as_printed
 from coterie.problem.oracles import best_quality, slack
 from coterie.studies import BUILTIN, builtin_studies, load_study
 from coterie.studies.procurement import suppliers_of
@@ -37,9 +38,12 @@ def test_an_experiment_has_the_pinned_values(name):
     assert (study.network.graph, study.network.components) == ("complete", None)
     for algorithm, options in rows_of(name):
         assert (options.xi, options.kappa, options.gamma) == (0.3, 1.0, 0.0)
-        if algorithm == "p-fcb":
-            assert (options.delta, options.window, options.schedule) == (0.01, (200, 40_000), "powers")
-            assert (options.omega1, options.omega2) == (0.1, 10.0)
+        if algorithm == "p-fcb" and options.mode == "paper":
+            printed = as_printed(options)
+            assert (printed.delta, printed.window, printed.schedule) == (0.01, (200, 40_000), "powers")
+            assert (printed.omega1, printed.omega2) == (0.1, 10.0)
+        elif algorithm == "p-fcb":
+            assert (options.window, options.schedule, options.exploration) == (None, "powers", "common")
 
 
 def test_all_experiments_meet_the_same_qualities():
@@ -56,8 +60,9 @@ def test_the_algorithms_are_those_of_the_experiments():
         if "exp0" in name:
             assert found == ["nf-cb", "fcb"]
         elif "exp1" in name:
-            assert found == ["nf-cb", "fcb", "fcb-periodic", "p-fcb", "p-fcb"]
-            assert [options.learning for _, options in rows_of(name)[3:]] == [None, "echo"]
+            assert found == ["nf-cb", "fcb", "fcb-periodic", "p-fcb", "p-fcb", "p-fcb"]
+            modes = [(options.mode, options.learning) for _, options in rows_of(name)[3:]]
+            assert modes == [("paper", None), ("paper", "echo"), ("private", None)]
         elif "exp2" in name:
             swept = [(options.mode, options.epsilon) for algorithm, options in rows_of(name) if algorithm == "p-fcb"]
             assert found[0] == "nf-cb"
@@ -65,7 +70,7 @@ def test_the_algorithms_are_those_of_the_experiments():
             assert [epsilon for mode, epsilon in swept if mode == "paper"] == [0.1, 0.3, 1, 3, inf]
         elif "exp3" in name:
             assert found == ["nf-cb", "fcb", "p-fcb"]
-        if "exp2" not in name and "controls" not in name:
+        if "exp3" in name:
             assert {options.mode for algorithm, options in rows_of(name) if algorithm == "p-fcb"} <= {"paper"}
 
 

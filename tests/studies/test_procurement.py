@@ -126,8 +126,8 @@ def test_an_alpha_that_some_drawn_agent_cannot_meet_is_refused_before_anything_r
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        ({"delta": 0.0}, "delta of p-fcb must be a number in (0, 1), got 0.0"),
-        ({"delta": 1.0}, "delta of p-fcb must be a number in (0, 1), got 1.0"),
+        ({"delta": -0.1}, "delta of p-fcb must be a number in [0, 1) (0: Laplace noise), got -0.1"),
+        ({"delta": 1.0}, "delta of p-fcb must be a number in [0, 1) (0: Laplace noise), got 1.0"),
         ({"epsilon": 0}, "epsilon of p-fcb must be a number > 0 (inf: no privacy), got 0"),
         ({"omega2": -1.0}, "omega2 of p-fcb must be a finite number >= 0, got -1.0"),
         ({"learning": "guess"}, "learning of p-fcb must be 'check', 'invvar', 'naive' or 'echo', got 'guess'"),

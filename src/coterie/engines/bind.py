@@ -69,9 +69,15 @@ def _specialise(engine: ModuleType, hooks: dict, roles: dict, problem: ModuleTyp
 
 
 def _module(engine: str, algorithm: str, text: str, hook_modules: tuple[str, ...]) -> ModuleType:
-    own = (_source(name) for name in sorted(set(hook_modules)))
+    own = (_source(name) for name in sorted(_with_imports(hook_modules)))
     digest = hashlib.sha256("\0".join([text, repr(OPTIONS), _foundation(), *own]).encode()).hexdigest()[:16]
     return import_text(f"coterie_{engine}_{algorithm}_{digest}", text)
+
+
+def _with_imports(modules: tuple[str, ...]) -> set[str]:
+    """The files of hooks, and those algorithm files that they take functions from."""
+    origins = {getattr(value, "__module__", None) or "" for name in modules for value in vars(sys.modules[name]).values()}
+    return set(modules) | {origin for origin in origins if origin.startswith("coterie.algorithms.")}
 
 
 def import_text(name: str, text: str) -> ModuleType:

@@ -245,6 +245,6 @@ def _beyond_echo(row: Row, echo: Row, alone: Row | None) -> str:
 
 
 def exploration_text(rows: Sequence[Row]) -> str:
-    """How long everybody orders one unit of each producer first."""
+    """How long everybody orders of each producer first, whatever it knows."""
     lengths = sorted({row["procurement"]["exploration"] for row in rows})
     return f"{listed([number(length) for length in lengths])} {'round' if lengths == [1] else 'rounds'}"

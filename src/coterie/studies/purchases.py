@@ -24,7 +24,8 @@ def measure(about: Procurement, found: Suppliers, case: Case, run: Run) -> Colum
     """Of each replication and agent: what was lost and violated, and what was bought after the exploration."""
     method, horizon = case.method, case.horizon
     units = run.secrets["count"][:, :, : about.producers].astype(float)
-    learned = run.inners["learned_units"][:, :, : about.producers]
+    learners = run.opens if "learned_units" in (run.opens.dtype.names or ()) else run.inners
+    learned = learners["learned_units"][:, :, : about.producers]
     explored = method.exploration * np.minimum(found.capacity, method.p.probe)
     per_round = np.maximum(0.0, units - explored) / max(1, horizon - method.exploration)
     bought = per_round.sum(axis=2)
