@@ -2,11 +2,10 @@
 
 from coterie.audit.auditing import TRIALS, TRIALS_QUICK, Audit, audit
 from coterie.audit.documents import document, study_document
-from coterie.audit.replay import REWARDS_AT_MOST, REWARDS_QUICK
 from coterie.audit.rows import StudyAudit, audit_study
 from coterie.audit.views import VIEWS
 
 __all__ = [
-    "REWARDS_AT_MOST", "REWARDS_QUICK", "TRIALS", "TRIALS_QUICK", "VIEWS", "Audit", "StudyAudit", "audit", "audit_study",
+    "TRIALS", "TRIALS_QUICK", "VIEWS", "Audit", "StudyAudit", "audit", "audit_study",
     "document", "study_document",
 ]  # fmt: skip

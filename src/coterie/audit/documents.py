@@ -38,6 +38,7 @@ def document(found: Audit) -> dict[str, Any]:
 def study_document(found: StudyAudit) -> dict[str, Any]:
     words = ["coterie", "audit", found.study, *(word for text in found.sets for word in ("--set", text))]
     words += ["--horizon", str(found.horizon)] if found.horizon else []
+    words += ["--quick"] if found.quick else []
     rows = [
         {
             "label": row.label, "agents": row.agents, "arms": row.arms, "horizon": row.horizon, "privacy": row.statement,

@@ -86,7 +86,7 @@ def replay(case: Case, seed: int, most: int = REWARDS_AT_MOST, compiled: bool = 
             done += len(lives.arm)
             progress(done, total)
     if case.method.node.peek:
-        some = [Reward(*reward, 0) for reward in sample(everyone, EXCUSED)]
+        some = [Reward(*reward, 0) for reward in sample(everyone, min(EXCUSED, most))]
         for lives in pairs(stage, skies["no faults"], some, seed, total, compiled, pin=False):
             found.excuse(lives)
     return Replay(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from coterie.audit.auditing import broken_promise, check_numbers
-from coterie.audit.replay import REWARDS_AT_MOST, Replay, replay
+from coterie.audit.replay import REWARDS_AT_MOST, REWARDS_QUICK, Replay, replay
 from coterie.audit.stage import promising_cases
 from coterie.privacy.statement import statement
 from coterie.studies import load_study
@@ -41,6 +41,7 @@ class StudyAudit(NamedTuple):
     rows: list[AuditedRow]
     seed: int
     horizon: int
+    quick: bool = False
 
     @property
     def failed(self) -> bool:
@@ -61,7 +62,7 @@ def audit_study(
     *,
     horizon: int = 0,
     seed: int = 0,
-    most: int = REWARDS_AT_MOST,
+    quick: bool = False,
     progress: Progress = lambda done, total, label: None,
 ) -> StudyAudit:
     """`horizon` 0: 200 rounds, and around a server as many as two epochs need."""
@@ -69,7 +70,7 @@ def audit_study(
     rows = []
     for label, case in promising_cases(load_study(study, sets).specification, horizon):
         progress(0, 1, label)
-        told = replay(case, seed, most, progress=lambda done, total, label=label: progress(done, total, label))
+        told = replay(case, seed, REWARDS_QUICK if quick else REWARDS_AT_MOST, progress=lambda done, total, label=label: progress(done, total, label))
         said = statement(case.method.claim, case.doors, told.booked)
         rows.append(AuditedRow(label, case.agents, case.method.p.arms, case.horizon, said, told))
-    return StudyAudit(study, sets, rows, seed, horizon)
+    return StudyAudit(study, sets, rows, seed, horizon, quick)
