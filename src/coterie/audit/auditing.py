@@ -116,9 +116,13 @@ def audit(
     horizon: int = 0,
     trials: int = TRIALS,
     seed: int = 0,
+    rewards: int | None = None,
     progress: Progress = lambda done, total, label: None,
 ) -> Audit:
-    """Audit an algorithm, by its name or by the path of a file of one's own."""
+    """Audit an algorithm, by its name or by the path of a file of one's own.
+
+    `rewards`: how many are changed at most; by default fewer where there are few trials.
+    """
     if trials < TRIALS_AT_LEAST:
         raise UsageError(f"--trials must be a whole number >= {TRIALS_AT_LEAST}, got {trials}")
     check_numbers(seed, horizon)
@@ -126,7 +130,7 @@ def audit(
     method = stage.case.method
     view = view or default_view(method)
     parts = visible(stage, view)
-    most = REWARDS_QUICK if trials <= TRIALS_QUICK else REWARDS_AT_MOST
+    most = rewards or (REWARDS_QUICK if trials <= TRIALS_QUICK else REWARDS_AT_MOST)
     again = small_case_twice(algorithm, options or {}, horizon)
     progress(0, 1, "living twice")
     replayed = replay(again, seed, most, progress=lambda done, total: progress(done, total, "living twice"))

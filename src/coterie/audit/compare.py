@@ -28,9 +28,9 @@ def differences(stage: Stage, first: Run, second: Run) -> Iterator[Difference]:
                 found[pair] = turn, difference
     for name in ("ledgers", "server_ledgers", "tallies"):
         one, other = getattr(first, name), getattr(second, name)
-        for pair in np.flatnonzero(unlike(one, other)) if one is not None else ():
+        for pair in np.flatnonzero(unlike(one, other)).tolist() if one is not None else ():
             what = "the ledger" if name != "tallies" else "the number of messages"
-            found.setdefault(int(pair), (np.inf, Difference(int(pair), "ledger", f"{what} shows the reward", "")))
+            found.setdefault(pair, (np.inf, Difference(pair, "ledger", f"{what} shows the reward", "")))
     yield from (difference for _, difference in found.values())
 
 

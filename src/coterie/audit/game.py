@@ -8,6 +8,7 @@ A leak that shows in one trial of thousands is not for the game: see replay.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -110,7 +111,7 @@ def likely(stage: Stage, seed: int) -> Iterator[Canary]:
                     yield from (Canary(agent, arm, n, rest, why="last before a release") for n in ends[:RELEASES] if n > 1)
                     yield from (Canary(agent, arm, n + 1, rest, why="first after a release") for n in ends[:RELEASES] if n > 0)
                     yield from (Canary(agent, arm, (n + m + 1) // 2, rest, why="amid a block")
-                                for n, m in zip(ends[:RELEASES], ends[1:RELEASES], strict=False))
+                                for n, m in pairwise(ends[:RELEASES]))
             yield Canary(agent, arm, 1, 0, "middle", "middle value")
 
 
@@ -137,10 +138,13 @@ def choose_canaries(table: Table) -> dict[Canary, np.ndarray]:
     }
     chosen: dict[Canary, np.ndarray] = {}
     for why, fit in fits.items():
-        strength = lambda item, acts=why == "pivotal": item[1][act].max(initial=0) * acts + 1e-3 * item[1].max(initial=0)
-        fitting = [item for item in found.items() if fit(item[0]) and item[0][:5] not in {one[:5] for one in chosen}]
-        if fitting:
-            canary, apart = max(fitting, key=strength)
+        taken = {one[:5] for one in chosen}
+        shown = {canary: apart.max(initial=0) for canary, apart in found.items() if fit(canary) and canary[:5] not in taken}
+        if why == "pivotal":
+            shown = {canary: found[canary][act].max(initial=0) + 1e-3 * most for canary, most in shown.items()}
+        if shown:
+            canary = max(shown, key=lambda one: shown[one])
+            apart = found[canary]
             couples = len(table.places) + strongest(separations_of_couples(table, canary), COUPLES_KEPT)
             chosen[canary._replace(why=why)] = np.concatenate([strongest(apart, WORDS_KEPT), couples])
     return chosen

@@ -4,6 +4,7 @@ There is no game here: it needs thousands of trials of one reward, and is played
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from coterie.audit.auditing import broken_promise, check_numbers
@@ -67,10 +68,14 @@ def audit_study(
 ) -> StudyAudit:
     """`horizon` 0: 200 rounds, and around a server as many as two epochs need."""
     check_numbers(seed, horizon)
-    rows = []
+    rows, most = [], REWARDS_QUICK if quick else REWARDS_AT_MOST
     for label, case in promising_cases(load_study(study, sets).specification, horizon):
         progress(0, 1, label)
-        told = replay(case, seed, REWARDS_QUICK if quick else REWARDS_AT_MOST, progress=lambda done, total, label=label: progress(done, total, label))
+        told = replay(case, seed, most, progress=partial(_under, progress, label))
         said = statement(case.method.claim, case.doors, told.booked)
         rows.append(AuditedRow(label, case.agents, case.method.p.arms, case.horizon, said, told))
     return StudyAudit(study, sets, rows, seed, horizon, quick)
+
+
+def _under(progress: Progress, label: str, done: int, total: int) -> None:
+    progress(done, total, label)

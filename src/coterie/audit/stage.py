@@ -8,6 +8,7 @@ Algorithms of procurement buy from two producers there, explore for two rounds a
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from math import inf
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ from coterie.errors import UsageError
 from coterie.problem import gaussian, procurement
 from coterie.studies import load_study
 from coterie.studies.case import Case, make_case
-from coterie.studies.spec import Specification
+from coterie.studies.spec import Row, Specification
 
 AGENTS, ARMS = 4, 2
 ROUNDS = 24  # of a game among peers, one plan each
@@ -140,19 +141,23 @@ def small_case(algorithm: str, options: Mapping[str, Any], horizon: int) -> Case
 
 def set_stage(algorithm: str, options: Mapping[str, Any], horizon: int = 0) -> Stage:
     """For the game."""
-    made = lambda rounds: small_case(algorithm, options, rounds)  # noqa: E731
+    made = partial(small_case, algorithm, options)
     return with_transcript(with_room(made, min(horizon, ROUNDS) or ROUNDS, horizon or ROUNDS_AT_LEAST))
 
 
 def small_case_twice(algorithm: str, options: Mapping[str, Any], horizon: int = 0) -> Case:
     """For the replay."""
-    made = lambda rounds: small_case(algorithm, options, rounds)  # noqa: E731
+    made = partial(small_case, algorithm, options)
     return with_room(made, horizon or ROUNDS_TWICE, horizon or ROUNDS_AT_LEAST)
 
 
 def promising_cases(study: Specification, horizon: int = 0) -> Iterator[tuple[str, Case]]:
     """Of a study: the rows that promise privacy, each at its own agents and arms."""
     for row in study.rows:
-        made = lambda rounds, row=row: make_case(study.model_copy(update={"horizon": rounds}), row, 0)
-        if made(study.horizon).method.claim.epsilon < inf:
+        if make_case(study, row, 0).method.claim.epsilon < inf:
+            made = partial(of_length, study, row)
             yield row.label, with_room(made, horizon or ROUNDS_TWICE, horizon or ROUNDS_TWICE)
+
+
+def of_length(study: Specification, row: Row, rounds: int) -> Case:
+    return make_case(study.model_copy(update={"horizon": rounds}), row, 0)

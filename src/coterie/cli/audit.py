@@ -14,7 +14,7 @@ from coterie.errors import UsageError
 
 def audit(
     subject: str = typer.Argument(
-        metavar="ALGORITHM|FILE|STUDY", help="An algorithm by its name, a file of your own (.py), or a study (its name or .toml)."
+        metavar="ALGORITHM|FILE|STUDY", help="The name of an algorithm, a file of your own (.py), or a study."
     ),
     mode: str = typer.Option(None, metavar="M", help="private or paper. Default: the algorithm's own."),
     epsilon: float = typer.Option(None, metavar="E", help="Default: the algorithm's own."),
@@ -29,8 +29,8 @@ def audit(
 ) -> None:
     """Try to tell two runs apart that differ in one reward, and say how much privacy is proven to be lost.
 
-    Of a study every row that promises privacy is lived twice, at its own size. Exit code 1: the promise is broken. A pass proves
-    nothing; it says what was not found.
+    Of a study every row that promises privacy is lived twice, at its own size. Exit code 1: a promise is broken. A pass
+    proves nothing; it says what was not found.
 
     Example: coterie audit fed-ucb --mode paper --epsilon 1 --quick
     """
