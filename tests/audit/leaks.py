@@ -84,7 +84,7 @@ def peek(secret, inner, open, p, t, die, plan):
     inner.before = secret.total[0]
     choose(open, p, t, die, plan)
     if p.leak == CHOICES and t > p.arms:
-        plan.arm[0] = secret.total[0] // UNIT % p.arms
+        plan.arm[0] = (secret.total[0] + secret.total[1]) // UNIT % p.arms
 
 
 @node
