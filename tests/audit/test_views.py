@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from coterie.audit.stage import AGENTS, set_stage, small_case, with_transcript
-from coterie.audit.views import SERVER, check_view, default_view, read, visible
+from coterie.audit.stage import AGENTS, small_case, with_transcript
+from coterie.audit.views import SERVER, check_view, covered, default_view, read, visible
 from coterie.errors import UsageError
 
 
@@ -23,7 +23,7 @@ def test_the_public_sees_everything_that_peers_say_and_do():
     stage = unplayed("fed-ucb", {})
     assert channels(stage, "public") == {(i, c) for i in range(AGENTS) for c in ("choice", "idle", "message", "card")}
     assert channels(stage, "messages") == {(i, c) for i in range(AGENTS) for c in ("message", "card")}
-    assert channels(stage, "neighbour") == {(i, c) for i in (0, 2) for c in ("message", "card")}
+    assert channels(stage, "neighbour") == {(i, c) for i in (0, 2, 3) for c in ("message", "card")}
 
 
 def test_around_a_server_reports_go_up_and_decisions_come_down():
@@ -33,10 +33,11 @@ def test_around_a_server_reports_go_up_and_decisions_come_down():
     assert (0, "choice") in channels(stage, "public")
 
 
-def test_raw_reports_are_seen_by_the_trusted_server_alone():
+def test_a_trusted_server_is_handed_raw_rewards_and_has_no_view():
     stage = unplayed("cdp-mab", {"noise": "central"})
     assert not any(channel == "message" and who != SERVER for who, channel in channels(stage, "public"))
-    assert (0, "message") in channels(stage, "server")
+    with pytest.raises(UsageError, match="--view must be one of public, messages, neighbour here, got 'server'"):
+        check_view("server", stage)
 
 
 def test_of_reports_with_shares_of_noise_only_the_sum_is_seen():
@@ -51,9 +52,11 @@ def test_of_reports_with_shares_of_noise_only_the_sum_is_seen():
 
 
 def test_a_change_is_the_difference_between_two_turns():
-    stage = set_stage("cdp-mab", {})
+    stage = unplayed("cdp-mab", {})
     parts = visible(stage, "server")
-    places, words = [place for part in parts for place in part.places()], read(parts, stage.play(None, 0, 0, 0, 2))
+    seen = np.random.default_rng(3).integers(0, 100, (2, AGENTS, stage.agent.turns * len(stage.agent.columns)))
+    run = SimpleNamespace(totals=np.zeros(2), opens={"audit_seen": seen})
+    places, words = [place for part in parts for place in part.places()], read(parts, run)
     at = {place: j for j, place in enumerate(places)}
     moved = next(place for place in places if place.change and place.word == "total[0]")
     later = moved._replace(change=False)
@@ -66,10 +69,10 @@ def test_a_view_of_what_does_not_exist_is_refused(name, view):
         check_view(view, unplayed(name, {}))
 
 
-def test_a_caveat_takes_choices_out_of_the_claim():
+def test_a_caveat_takes_choices_out_of_the_promise():
     stage = unplayed("fed-ucb", {})
     method = stage.case.method
     assert default_view(method) == "public"
     peeking = method._replace(node=method.node._replace(caveat="choices rest on raw rewards"))
-    assert default_view(peeking) == "messages"
+    assert default_view(peeking) == "messages" and covered(peeking, "messages") and not covered(peeking, "public")
     assert with_transcript(stage.case._replace(method=peeking)).agent.columns == stage.agent.columns

@@ -1,8 +1,8 @@
 """An audit from beginning to end: the stage, the replay, the game, and what may be said afterwards.
 
-What is proven is a lower bound: epsilon is at least this, with 99 % confidence over the noise of the trials. If it lies above
-what is claimed or accounted, one of the two is false. If it does not, nothing is proven: another statistic, another reward or
-more trials might show more.
+What is proven is a lower bound: at least so much leaks, with 99 % confidence over the noise of the trials. If it lies above
+what is promised or what holds by the ledgers, one of the two is false. If it does not, nothing is proven: another statistic,
+another reward or more trials might show more. A promise that the ledgers do not support is broken without any trial.
 """
 
 import shlex
@@ -10,22 +10,33 @@ from collections.abc import Callable, Mapping
 from math import inf
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from coterie.audit.game import PILOT, Game, Table, candidates, choose_canaries, play
-from coterie.audit.replay import Replay, replay
-from coterie.audit.stage import Stage, set_stage
+from coterie.audit.replay import REWARDS_AT_MOST, REWARDS_QUICK, Replay, replay
+from coterie.audit.stage import Stage, set_stage, small_case_twice
 from coterie.audit.views import covered, default_view, visible
 from coterie.errors import UsageError
 from coterie.privacy.statement import statement
-from coterie.studies.spec import finite_or_null, rewritten
 
 CONFIDENCE = 0.99
 TRIALS, TRIALS_QUICK, TRIALS_AT_LEAST = 30_000, 6_000, 300  # of each side, for each canary
-BARS = 40  # of the picture of the scores
-CANARIES = 3
+CANARIES = 5
+HORIZON_AT_LEAST = 24
 
 Progress = Callable[[int, int, str], None]  # done, total, what is being done
+
+
+def broken_promise(said: Mapping[str, Any]) -> str:
+    """What the ledgers say against a statement: "promised 1, 50 holds"; empty: nothing.
+
+    >>> broken_promise({"claimed": {"epsilon": 1.0}, "accounted": {"epsilon": 50.0}})
+    'promised 1, 50 holds'
+    """
+    if said["claimed"] is None:
+        return ""
+    promised, holds = said["claimed"]["epsilon"], said["accounted"]["epsilon"]
+    if holds is None:
+        return f"promised {promised:g}, no limit holds"
+    return f"promised {promised:g}, {holds:.4g} holds" if holds > promised * (1 + 1e-9) else ""
 
 
 class Audit(NamedTuple):
@@ -34,12 +45,13 @@ class Audit(NamedTuple):
     algorithm: str
     options: dict[str, Any]
     view: str
-    covered: bool  # by the claim: it sees no more than the adversary the claim is about
+    covered: bool  # by the promise: it sees no more than the adversary the promise is about
     statement: dict[str, Any]
-    replay: Replay | None  # None: the claim leaves out what it would look at
+    replay: Replay
     games: list[Game]
     trials: int
     seed: int
+    horizon: int = 0
 
     @property
     def proven(self) -> float:
@@ -51,7 +63,7 @@ class Audit(NamedTuple):
 
     @property
     def limit(self) -> float:
-        """What the bound must not exceed: the smaller of what is claimed and what is accounted."""
+        """What the bound must not exceed: the smaller of what is promised and what holds."""
         claimed = self.statement["claimed"]["epsilon"] if self.statement["claimed"] else inf
         accounted = self.statement["accounted"]["epsilon"]
         return min(claimed, inf if accounted is None else accounted)
@@ -61,21 +73,29 @@ class Audit(NamedTuple):
         return self.proven > self.limit * (1 + 1e-9)
 
     @property
+    def broken(self) -> str:
+        """What the ledgers say against the promise."""
+        return broken_promise(self.statement)
+
+    @property
     def failed(self) -> bool:
-        """An algorithm that claims nothing cannot fail."""
-        return self.violated or bool(self.limit < inf and self.replay and self.replay.findings)
+        """An algorithm that promises nothing cannot fail."""
+        return self.violated or bool(self.broken) or bool(self.limit < inf and self.replay.findings)
 
     @property
     def verdict(self) -> str:
+        leaks = f"at least ε = {self.proven:.3f} leaks"
+        if self.broken:
+            return f"broken: {self.broken}" + (f"; {leaks}" if self.violated else "")
         if self.violated and not self.covered:
-            return f"for someone the claim leaves out, epsilon is at least {self.proven:.3f}, not {self.limit:g}"
+            return f"for someone the promise leaves out, {leaks}, {self.limit:g} was promised"
         if self.violated:
-            return f"violation proven: epsilon is at least {self.proven:.3f}, not {self.limit:g}"
-        if self.failed and self.replay:
-            return f"the rules are broken: {'; '.join(self.replay.findings)}"
+            return f"broken: {leaks}, {self.limit:g} was promised"
+        if self.failed:
+            return f"broken: {'; '.join(self.replay.findings)}"
         if self.limit == inf:
-            return f"nothing is claimed; epsilon is at least {self.proven:.3f}"
-        return f"no violation found above {self.proven:.3f}"
+            return f"nothing promised; {leaks}"
+        return f"No leak found; that is no proof ({leaks}, {self.limit:g} was promised)"
 
     @property
     def command(self) -> str:
@@ -84,6 +104,7 @@ class Audit(NamedTuple):
         for name, value in self.options.items():
             text = f"{value:.15g}" if isinstance(value, float) else str(value)
             words += [f"--{name}", text] if name in ("mode", "epsilon") else ["--set", f"{name}={text}"]
+        words += ["--horizon", str(self.horizon)] if self.horizon else []
         return shlex.join([*words, "--view", self.view, "--trials", str(self.trials), "--seed", str(self.seed)])
 
 
@@ -92,32 +113,45 @@ def audit(
     options: Mapping[str, Any] | None = None,
     *,
     view: str | None = None,
+    horizon: int = 0,
     trials: int = TRIALS,
     seed: int = 0,
+    rewards: int | None = None,
     progress: Progress = lambda done, total, label: None,
 ) -> Audit:
-    """Audit an algorithm, by its name or by the path of a file of one's own."""
+    """Audit an algorithm, by its name or by the path of a file of one's own.
+
+    `rewards`: how many are changed at most; by default fewer where there are few trials.
+    """
     if trials < TRIALS_AT_LEAST:
         raise UsageError(f"--trials must be a whole number >= {TRIALS_AT_LEAST}, got {trials}")
-    if seed < 0:
-        raise UsageError(f"--seed must be a whole number >= 0, got {seed}")
-    stage = set_stage(algorithm, options or {})
+    check_numbers(seed, horizon)
+    stage = set_stage(algorithm, options or {}, horizon)
     method = stage.case.method
     view = view or default_view(method)
     parts = visible(stage, view)
-    progress(0, 1, "replay")
-    excused = bool(method.node.caveat) and view != "public"  # choices rest on raw rewards, and nobody sees them
-    replayed = None if excused else replay(stage.case, seed)
+    most = rewards or (REWARDS_QUICK if trials <= TRIALS_QUICK else REWARDS_AT_MOST)
+    again = small_case_twice(algorithm, options or {}, horizon)
+    progress(0, 1, "living twice")
+    replayed = replay(again, seed, most, progress=lambda done, total: progress(done, total, "living twice"))
     table = Table(stage, parts, seed, _counter(stage, seed, trials, progress))
     canaries = choose_canaries(table)
     error = (1 - CONFIDENCE) / max(len(canaries), 1)
     games = [play(table, canary, keep, trials, method.claim.delta, error) for canary, keep in canaries.items()]
-    said = statement(method.claim, table.booked, method.node.caveat)
-    return Audit(algorithm, dict(options or {}), view, covered(method, view), said, replayed, games, trials, seed)
+    said = statement(method.claim, stage.case.doors, max(table.booked, replayed.booked))
+    sees = covered(method, view)
+    return Audit(algorithm, dict(options or {}), view, sees, said, replayed, games, trials, seed, horizon)
+
+
+def check_numbers(seed: int, horizon: int) -> None:
+    if seed < 0:
+        raise UsageError(f"--seed must be a whole number >= 0, got {seed}")
+    if horizon < 0 or 0 < horizon < HORIZON_AT_LEAST:
+        raise UsageError(f"--horizon must be a whole number >= {HORIZON_AT_LEAST}, got {horizon}")
 
 
 def _counter(stage: Stage, seed: int, trials: int, progress: Progress) -> Callable[[int], None]:
-    pilot = 2 * PILOT * len(candidates(stage, seed))
+    pilot = 2 * PILOT * (len(candidates(stage, seed)) + CANARIES)
     total, done = pilot + 2 * CANARIES * trials, 0
 
     def count(played: int) -> None:
@@ -126,53 +160,3 @@ def _counter(stage: Stage, seed: int, trials: int, progress: Progress) -> Callab
         progress(done, total, "looking for rewards that show" if done <= pilot else "trials")
 
     return count
-
-
-def document(found: Audit) -> dict[str, Any]:
-    """The audit as JSON: an infinite or absent epsilon is null."""
-    facts = {
-        "algorithm": found.algorithm,
-        "parameters": found.options,
-        "view": found.view,
-        "covered_by_claim": found.covered,
-        "privacy": found.statement,
-        "limit": found.limit,
-        "proven": {"epsilon": found.proven, "confidence": CONFIDENCE},
-        "violation": found.violated,
-        "failed": found.failed,
-        "verdict": found.verdict,
-        "replay": found.replay and {**found.replay._asdict(), "findings": list(found.replay.findings)},
-        "games": [_game(game) for game in sorted(found.games, key=lambda game: -game.epsilon)],
-        "trials": found.trials,
-        "seed": found.seed,
-        "command": found.command,
-    }
-    return rewritten(facts, finite_or_null)
-
-
-def _game(game: Game) -> dict[str, Any]:
-    event = game.event
-    return {
-        "canary": {**game.canary._asdict(), "text": str(game.canary)},
-        "epsilon": game.epsilon,
-        "trials": game.trials,
-        "hits": game.hits,
-        "misses": game.misses,
-        "event": event and {
-            "statistic": event.statistic.name,
-            "about": event.statistic.about,
-            "threshold": event.threshold,
-            "side": 0 if event.turned else 1,
-        },
-        "scores": _bars(game),
-    }
-
-
-def _bars(game: Game) -> dict[str, list[float]]:
-    """Of the scores that certify: edges of bars, and how many trials of either side fall into each."""
-    both = np.concatenate([game.zero, game.one])
-    both = both[np.isfinite(both)]
-    low, high = np.quantile(both, [0.001, 0.999]) if len(both) else (0.0, 1.0)
-    edges = np.linspace(low, high if high > low else low + 1.0, BARS + 1)
-    counts = [np.histogram(np.clip(side, edges[0], edges[-1]), edges)[0].tolist() for side in (game.zero, game.one)]
-    return {"edges": edges.tolist(), "zero": counts[0], "one": counts[1]}

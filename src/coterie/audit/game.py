@@ -3,23 +3,28 @@
 A pilot finds the words in which the sides differ at all. Of the trials proper the first third teaches the statistics, the
 second chooses one of them with its threshold, and the last, which nothing has looked at before, certifies how often the event
 takes place on either side.
+
+A leak that shows in one trial of thousands is not for the game: see replay.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from coterie.audit.bounds import epsilon_at_least
-from coterie.audit.stage import ARMS, Canary, Stage
+from coterie.audit.couples import couples
+from coterie.audit.stage import AGENTS, ARMS, Canary, Stage
 from coterie.audit.statistics import Sample, Statistic, distance, gap, grain, is_act, statistics
 from coterie.audit.views import Part, read
 from coterie.studies.running import booked
 
 BATCH = 500
 PILOT = 250  # trials of each side for each reward that may become a canary
-WORDS_KEPT = 120
+WORDS_KEPT, COUPLES_KEPT = 120, 40
 RELEASES = 4  # whose last rewards are tried as canaries
+FEW = 40  # trials that show which words ever change
 PILOT_SEED = 1  # added to the seed: the pilot shares no noise with the trials
 
 Progress = Callable[[int], None]  # told how many trials have been played since the last call
@@ -59,17 +64,25 @@ class Table:
         self.stage, self.parts, self.seed, self.progress = stage, parts, seed, progress
         self.places = [place for part in parts for place in part.places()]
         self.booked = 0.0
+        seen = read(parts, stage.play(None, 0, seed + PILOT_SEED, 0, FEW))
+        self.couples = list(couples(self.places, np.flatnonzero((seen != seen[:1]).any(axis=0)).tolist()))
 
     def trials(self, canary: Canary, value: int, seed: int, count: int, keep: np.ndarray | None = None) -> Sample:
-        """Trials of one side. The two sides never share a replication, hence no noise."""
+        """Trials of one side, as the words in `keep` (all single ones); couples are numbered behind them.
+
+        The two sides never share a replication, hence no noise.
+        """
         words, chosen = [], np.arange(len(self.places)) if keep is None else keep
+        together = [self.couples[j - len(self.places)] for j in chosen[chosen >= len(self.places)]]
+        single = chosen[chosen < len(self.places)]
         for first in range(0, count, BATCH):
             size = min(BATCH, count - first)
             run = self.stage.play(canary, value, seed, 2 * first + value * size, size)
             self.booked = max(self.booked, float(booked(self.stage.case.method, run).max()))
-            words.append(read(self.parts, run)[:, chosen])
+            seen = read(self.parts, run)
+            words.append(np.column_stack([seen[:, single], *(couple.of(seen) for couple in together)]))
             self.progress(size)
-        return Sample(np.concatenate(words), [self.places[j] for j in chosen])
+        return Sample(np.concatenate(words), [*(self.places[j] for j in single), *(couple.place for couple in together)])
 
 
 # --- which rewards hurt -------------------------------------------------------------------------------
@@ -79,55 +92,84 @@ def candidates(stage: Stage, seed: int) -> list[Canary]:
     """Rewards that may hurt, each once."""
     found: dict[tuple, Canary] = {}
     for canary in likely(stage, seed):
-        found.setdefault(canary[:3], canary)
+        found.setdefault(canary[:5], canary)
     return list(found.values())
 
 
 def likely(stage: Stage, seed: int) -> Iterator[Canary]:
-    """The first reward of each arm, the last before each of the first releases, and the one after it."""
-    run, columns = stage.play(None, 0, seed, 0, 1), stage.agent.columns
-    seen = run.opens["audit_seen"][0, 0].reshape(stage.agent.turns, -1)
-    at = {column.word: j for j, column in enumerate(columns) if column.channel in ("choice", "door")}
-    for arm in range(ARMS):
-        pulls = np.zeros(len(seen), np.int64)
-        for e in range(ARMS):
-            pulls += np.where((e < seen[:, at["entries"]]) & (seen[:, at[f"arm of entry {e}"]] == arm),
-                              seen[:, at[f"pulls of entry {e}"]], 0)
-        ends = np.unique(np.cumsum(pulls)[seen[:, at["numbers released"]] > 0])[:RELEASES]
-        for rest in (0, 1):
-            yield Canary(arm, 1, rest, "first reward")
-            yield from (Canary(arm, int(n), rest, "last before a release") for n in ends if n > 1)
-            yield from (Canary(arm, int(n) + 1, rest, "first after a release") for n in ends if n > 0)
+    """Of agent 0 the first reward of each arm, the last before each of the first releases, the one after it and one between
+    two; of everyone the first and a late one; and the first once more, against a middle value."""
+    run = stage.play(None, 0, seed, 0, 1)
+    for agent in range(AGENTS):
+        seen = run.opens["audit_seen"][0, agent].reshape(stage.agent.turns, -1)
+        for arm in range(ARMS):
+            ends = releases(stage, seen, arm)
+            for rest in (0, 1):
+                yield Canary(agent, arm, 1, rest, why="first reward")
+                yield from (Canary(agent, arm, n, rest, why="a late reward") for n in ends[-1:] if n > 1)
+                if agent == 0:
+                    yield from (Canary(agent, arm, n, rest, why="last before a release") for n in ends[:RELEASES] if n > 1)
+                    yield from (Canary(agent, arm, n + 1, rest, why="first after a release") for n in ends[:RELEASES] if n > 0)
+                    yield from (Canary(agent, arm, (n + m + 1) // 2, rest, why="amid a block")
+                                for n, m in pairwise(ends[:RELEASES]))
+            yield Canary(agent, arm, 1, 0, "middle", "middle value")
+
+
+def releases(stage: Stage, seen: np.ndarray, arm: int) -> list[int]:
+    """How many rewards of the arm there were at each release."""
+    at = {column.word: j for j, column in enumerate(stage.agent.columns) if column.channel in ("choice", "door")}
+    pulls = np.zeros(len(seen), np.int64)
+    for e in range(ARMS):
+        pulls += np.where((e < seen[:, at["entries"]]) & (seen[:, at[f"arm of entry {e}"]] == arm),
+                          seen[:, at[f"pulls of entry {e}"]], 0)
+    return np.unique(np.cumsum(pulls)[seen[:, at["numbers released"]] > 0]).tolist()
 
 
 def choose_canaries(table: Table) -> dict[Canary, np.ndarray]:
-    """Of the first rewards, the last before a release and the pivotal ones the canary that shows most, and where it does."""
+    """For each reason to look at a reward the one that shows most, and the words and couples of words in which it does."""
     found = {canary: separations(table, canary) for canary in candidates(table.stage, table.seed)}
     act = np.array([is_act(place) for place in table.places], bool)
-    strength = {
-        "first reward": lambda canary, apart: apart.max(initial=0) if canary.number == 1 else -1.0,
-        "last before a release": lambda canary, apart: apart.max(initial=0) if canary.why.startswith("last") else -1.0,
-        "pivotal": lambda canary, apart: apart[act].max(initial=0) + 1e-3 * apart.max(initial=0),
+    fits: dict[str, Callable[[Canary], bool]] = {
+        "first reward": lambda canary: canary.number == 1 and canary.to == "high",
+        "last before a release": lambda canary: canary.why.startswith("last"),
+        "pivotal": lambda canary: True,
+        "another agent's": lambda canary: canary.agent > 0 and canary.to == "high",
+        "middle value": lambda canary: canary.to == "middle",
     }
     chosen: dict[Canary, np.ndarray] = {}
-    for why, rank in strength.items():
-        canary, apart = max(found.items(), key=lambda item: rank(*item))
-        if rank(canary, apart) >= 0 and canary[:3] not in {one[:3] for one in chosen}:
-            most = np.argsort(-apart, kind="stable")[:WORDS_KEPT]
-            chosen[canary._replace(why=why)] = np.sort(most[apart[most] > 0])
+    for why, fit in fits.items():
+        taken = {one[:5] for one in chosen}
+        shown = {canary: apart.max(initial=0) for canary, apart in found.items() if fit(canary) and canary[:5] not in taken}
+        if why == "pivotal":
+            shown = {canary: found[canary][act].max(initial=0) + 1e-3 * most for canary, most in shown.items()}
+        if shown:
+            canary = max(shown, key=lambda one: shown[one])
+            apart = found[canary]
+            couples = len(table.places) + strongest(separations_of_couples(table, canary), COUPLES_KEPT)
+            chosen[canary._replace(why=why)] = np.concatenate([strongest(apart, WORDS_KEPT), couples])
     return chosen
 
 
-def separations(table: Table, canary: Canary) -> np.ndarray:
+def strongest(apart: np.ndarray, count: int) -> np.ndarray:
+    most = np.argsort(-apart, kind="stable")[:count]
+    return np.sort(most[apart[most] > 0])
+
+
+def separations(table: Table, canary: Canary, keep: np.ndarray | None = None) -> np.ndarray:
     """Of every word: how far a pilot moves it or its low bits from one side to the other."""
-    zero, one = (table.trials(canary, value, table.seed + PILOT_SEED, PILOT) for value in (0, 1))
+    zero, one = (table.trials(canary, value, table.seed + PILOT_SEED, PILOT, keep) for value in (0, 1))
     both = np.concatenate([zero.words, one.words])
-    apart = np.zeros(len(table.places))
+    apart = np.zeros(len(zero.places))
     for j in np.flatnonzero((both != both[0]).any(axis=0)).tolist():
         apart[j] = gap(zero.number(j), one.number(j))
-        if not is_act(table.places[j]):
+        if not is_act(zero.places[j]):
             apart[j] = max(apart[j], distance(grain(zero, j), grain(one, j)))
     return apart
+
+
+def separations_of_couples(table: Table, canary: Canary) -> np.ndarray:
+    start = len(table.places)
+    return separations(table, canary, np.arange(start, start + len(table.couples)))
 
 
 # --- one game -----------------------------------------------------------------------------------------

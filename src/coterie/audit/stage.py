@@ -1,30 +1,39 @@
-"""The small world an audit plays in: three agents in a row, two arms, a horizon just long enough for several releases.
+"""Where an audit plays: a small world for an algorithm, or a row of a study at its own size.
 
-It is an ordinary study with one row. So an audit takes the options, networks and structures that `coterie run` takes, with the
-same checks, and an algorithm needs nothing of its own to be audited. Agent 0, at the end of the row, is the one whose reward is
-changed.
+Both are ordinary studies. So an audit takes the options, networks and structures that `coterie run` takes, with the same
+checks, and an algorithm needs nothing of its own to be audited. The small world has four agents in a row, two arms and a
+horizon just long enough for several releases.
 
-Algorithms of procurement buy from two producers that always pay, so that orders stay the same: their claims are about a fixed
-stream of orders, and not about what a changed unit does to later ones. They explore for two rounds and exchange from round 4.
+Algorithms of procurement buy from two producers there, explore for two rounds and exchange from round 4.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from coterie import algorithms
-from coterie.audit.recorder import Recorded, record_agent, record_server
-from coterie.engines.simulate import Run
+from coterie.audit import world as problem
+from coterie.audit.lives import simulate_lives
+from coterie.audit.recorder import Recorded, len_of_out, record_agent, record_server
+from coterie.audit.world import world
+from coterie.checking import find
+from coterie.engines.simulate import Run, simulate_star
 from coterie.errors import UsageError
+from coterie.problem import gaussian, procurement
 from coterie.studies import load_study
 from coterie.studies.case import Case, make_case
+from coterie.studies.spec import Row, Specification
 
-AGENTS, ARMS = 3, 2
-ROUNDS = 24  # among peers, one plan each
+AGENTS, ARMS = 4, 2
+ROUNDS = 24  # of a game among peers, one plan each
+ROUNDS_TWICE = 200  # that are lived twice
 EPOCHS = 4  # around a server, of which a stage must have room for EPOCHS_AT_LEAST
 EPOCHS_AT_LEAST = 2
 ROUNDS_AT_LEAST, ROUNDS_AT_MOST = 1_000, 1_000_000  # around a server
+BY_TURNS, BY_THREE = 1, 2  # patterns of rewards: see world.py
+LEVELS = ("low", "middle", "high")
 PRODUCERS = {
     "kind": "procurement", "alpha": 0.1, "rho": 1, "quality": [0.5] * ARMS,
     "cost": [[0.0] * ARMS] * AGENTS, "capacity": [[1] * ARMS] * AGENTS,
@@ -35,53 +44,87 @@ EARLY = {"window": [4, 16], "exploration": 2}
 class Canary(NamedTuple):
     """The one reward that differs between the two sides of a game, and what all others are."""
 
+    agent: int
     arm: int
-    number: int  # among the rewards of agent 0 of that arm
-    rest: int  # all other rewards are 0, or (1) 1 and 0 by turns
+    number: int  # among the rewards of that agent and arm
+    rest: int = 0  # all other rewards: see world.py
+    to: str = "high"  # what it is on the side of 1
     why: str = ""
 
     def __str__(self) -> str:
         others = "1 and 0 by turns" if self.rest else "0"
-        return f"{self.why or 'reward'}: number {self.number} of arm {self.arm}, all others {others}"
+        about = f"{self.why or 'reward'}: number {self.number} of arm {self.arm} of agent {self.agent}, all others {others}"
+        return about + (", against a middle value" if self.to == "middle" else "")
 
 
 class Stage(NamedTuple):
     case: Case  # as it is
-    recorded: Case  # with fixed rewards and a transcript
+    recorded: Case  # with a transcript
     agent: Recorded
     server: Recorded | None
+    blank: np.ndarray  # [agent]: worlds without a canary
 
     def play(self, canary: Canary | None, value: int, seed: int, first: int, replications: int) -> Run:
         """Replications that differ in their noise only; None: no canary."""
-        arm, number, rest, _ = canary or Canary(-1, 0, 1)
-        nobody = [0] * (AGENTS - 1)
-        known = {
-            "audit_arm": [arm, *(-1 for _ in nobody)],
-            "audit_number": [number, *nobody],
-            "audit_value": [value, *nobody],
-            "audit_rest": [rest] * AGENTS,
-        }
-        method = self.recorded.method
-        method = method._replace(known=method.known | {name: np.array(values) for name, values in known.items()})
-        return self.recorded._replace(method=method).simulate(seed, first, replications)
+        worlds = self.blank.copy()
+        worlds["rest"] = canary.rest if canary else BY_TURNS
+        if canary:
+            own = worlds[canary.agent]
+            own["arm"], own["number"], own["value"] = canary.arm, canary.number, own[canary.to if value else "low"]
+        return simulate_lives(self.recorded, np.tile(worlds, (replications, 1)), self.case.weather, seed, first)
 
 
-def set_stage(algorithm: str, options: Mapping[str, Any]) -> Stage:
-    """With a longer horizon where epochs are long."""
-    stage = with_transcript(small_case(algorithm, options, ROUNDS))
-    if stage.case.links is not None:
-        return stage
-    horizon = ROUNDS_AT_LEAST
-    while True:
-        stage = with_transcript(small_case(algorithm, options, horizon))
-        if 2 * horizon > ROUNDS_AT_MOST or stage.play(None, 0, 0, 0, 1).tallies["rounds"].min() >= EPOCHS_AT_LEAST:
-            return stage
+def with_transcript(case: Case, turns: int = 0, replayed: bool = False) -> Stage:
+    """A transcript of so many turns (0: all rounds among peers, some epochs around a server)."""
+    method = case.method
+    turns = turns or (EPOCHS if case.links is None else rounds(case))
+    agent = record_agent(method.node, method.p, turns, replayed)
+    server = record_server(method.server, method.p, turns, replayed) if method.server else None
+    recorded = method._replace(node=agent.algorithm, server=server and server.algorithm, folds=False)
+    tape = turns * (1 + len_of_out(method.server, method.p)) if replayed and method.server and method.server.trusted else 0
+    return Stage(case, case._replace(method=recorded), agent, server, blank_worlds(case, tape))
+
+
+def rounds(case: Case) -> int:
+    return case.horizon - case.method.node.first_round + 1
+
+
+def blank_worlds(case: Case, tape: int = 0) -> np.ndarray:
+    """Rewards and reach are those of the case's own problem."""
+    low, high, arms = 0.0, 1.0, case.method.p.arms
+    if case.problem is gaussian and case.worlds["high"].max() < inf:
+        low, high = float(case.worlds["low"].max()), float(case.worlds["high"].min())
+    spans = case.problem.reach(case.worlds, arms)
+    return world(case.agents, arms, low, high, spans, case.problem is procurement, tape)
+
+
+def epochs(case: Case) -> int:
+    """Around a server, how many there are room for. Found by an interpreted life, which need not be compiled."""
+    worlds, method = blank_worlds(case), case.method._replace(folds=False)
+    worlds["rest"] = BY_TURNS
+    nothing = np.zeros(0, np.int64)
+    run = simulate_star(method, problem, worlds, case.agents, case.horizon, nothing, delay=case.delay, compiled=False)
+    return int(run.tallies["rounds"].min())
+
+
+# --- which cases ------------------------------------------------------------------------------------------
+
+
+def with_room(made: Callable[[int], Case], peers: int, server: int) -> Case:
+    """With so many rounds among peers, or from so many on as long as epochs around a server need."""
+    case = made(peers)
+    if case.links is not None:
+        return case
+    horizon, case = server, made(server)
+    while epochs(case) < EPOCHS_AT_LEAST and 2 * horizon <= ROUNDS_AT_MOST:
         horizon *= 2
+        case = made(horizon)
+    return case
 
 
 def small_case(algorithm: str, options: Mapping[str, Any], horizon: int) -> Case:
     try:
-        entry = algorithms.find(algorithm)
+        entry = find(algorithm)
         given = {name: value for name, value in EARLY.items() if name in entry.options.model_fields}
         buys = entry.problem == "procurement"
         study = {
@@ -96,10 +139,25 @@ def small_case(algorithm: str, options: Mapping[str, Any], horizon: int) -> Case
         raise UsageError(str(error).removeprefix("study: ").removeprefix("algorithm[0].")) from None
 
 
-def with_transcript(case: Case) -> Stage:
-    method = case.method
-    turns = EPOCHS if case.links is None else case.horizon - method.node.first_round + 1
-    agent = record_agent(method.node, method.p, turns)
-    server = record_server(method.server, method.p, turns) if method.server else None
-    recorded = method._replace(node=agent.algorithm, server=server and server.algorithm, folds=False)
-    return Stage(case, case._replace(method=recorded), agent, server)
+def set_stage(algorithm: str, options: Mapping[str, Any], horizon: int = 0) -> Stage:
+    """For the game."""
+    made = partial(small_case, algorithm, options)
+    return with_transcript(with_room(made, min(horizon, ROUNDS) or ROUNDS, horizon or ROUNDS_AT_LEAST))
+
+
+def small_case_twice(algorithm: str, options: Mapping[str, Any], horizon: int = 0) -> Case:
+    """For the replay."""
+    made = partial(small_case, algorithm, options)
+    return with_room(made, horizon or ROUNDS_TWICE, horizon or ROUNDS_AT_LEAST)
+
+
+def promising_cases(study: Specification, horizon: int = 0) -> Iterator[tuple[str, Case]]:
+    """Of a study: the rows that promise privacy, each at its own agents and arms."""
+    for row in study.rows:
+        if make_case(study, row, 0).method.claim.epsilon < inf:
+            made = partial(of_length, study, row)
+            yield row.label, with_room(made, horizon or ROUNDS_TWICE, horizon or ROUNDS_TWICE)
+
+
+def of_length(study: Specification, row: Row, rounds: int) -> Case:
+    return make_case(study.model_copy(update={"horizon": rounds}), row, 0)

@@ -5,8 +5,8 @@
     neighbour   what one other agent hears and is shown
     server      the reports a server receives
 
-Two kinds of reports are no part of any view but the server's, because claims about them say so: raw ones to a trusted server
-(`collect`) are seen by it alone, and of those with shares of noise only the sum is seen, by everyone.
+Two kinds of reports are special, because the statements about them say so. A trusted server is handed raw rewards: there is
+nothing to find out about what it sees, so it has no view. Of reports with shares of noise only the sum is seen, by everyone.
 """
 
 from collections.abc import Iterator, Sequence
@@ -47,23 +47,18 @@ class Place(NamedTuple):
 
 
 def default_view(method: Method) -> str:
-    """The widest one the claim covers: with a caveat, choices rest on raw rewards and are outside of it."""
+    """The widest one the promise covers: with a caveat, choices rest on raw rewards and are outside of it."""
     return "messages" if method.node.caveat else "public"
 
 
 def covered(method: Method, view: str) -> bool:
-    """Whether the claim is about someone who sees this: not about choices under a caveat, nor about a trusted server."""
-    return not (view == "public" and method.node.caveat) and not (view == "server" and trusts(method))
-
-
-def trusts(method: Method) -> bool:
-    """Whether agents send raw reports to a server that adds the noise."""
-    return method.server is not None and method.server.collect is not None
+    """Whether the promise is about someone who sees this: not about choices under a caveat."""
+    return not (view == "public" and method.node.caveat)
 
 
 def check_view(view: str, stage: Stage) -> None:
-    structure = stage.case.method.structure
-    missing = {"server"} if stage.server is None or structure == "alone" else set()
+    method, structure = stage.case.method, stage.case.method.structure
+    missing = {"server"} if stage.server is None or structure == "alone" or method.node.trusts else set()
     missing |= {"neighbour"} if structure == "alone" else set()
     known = [name for name in VIEWS if name not in missing]
     if view not in known:
@@ -105,13 +100,13 @@ def visible(stage: Stage, view: str) -> list[Part]:
     """What a view sees of each node."""
     check_view(view, stage)
     method = stage.case.method
-    reports = () if trusts(method) and view != "server" else ("message",)
+    reports = () if method.node.trusts else ("message",)
     told = {"public": (*CHOICES, *reports, "card"), "messages": (*reports, "card"), "neighbour": (*reports, "card")}
     channels, agents, server = told.get(view, reports), list(range(AGENTS)), view != "server"
     if view == "neighbour":
         agents = [] if method.structure == "server" else [i for i in agents if i != NEIGHBOUR]
     parts = []
-    if method.node.mechanism == "shares":
+    if not method.node.mechanism.single:
         parts.append(part(AGENTS, stage.agent, [channel for channel in channels if channel == "message"]))
         channels = tuple(channel for channel in channels if channel != "message")
     parts += [part(i, stage.agent, channels) for i in agents]

@@ -1,5 +1,6 @@
 """A simulated run: lay out its memory, hand it to the engine, read the results off."""
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -87,6 +88,7 @@ def simulate_star(
     folded: bool = False,
     weather: Weather = Weather(),
     compiled: bool = True,
+    binding: Callable[..., Callable[..., Any]] = bind,
 ) -> Run:
     """Clients around a server, or (structure "alone") every client with a server of its own."""
     node, server, p, R = method.node, method.server, method.p, replications
@@ -114,7 +116,7 @@ def simulate_star(
     for field, values in method.known.items():
         nodes.opens[field] = values
     chosen = flags(weather) | {"FOLDED": folded, "TRUSTED": server.trusted, "SEALED": server.sums}
-    run = bind(star, node, problem, server, chosen, compiled)
+    run = binding(star, node, problem, server, chosen, compiled)
     worlds = worlds if compiled else worlds.view(np.recarray)
     team = star.Team(size, min(method.reporters or size, size), method.rotate, delay)
     span = Span(1, horizon, 0, marks)
@@ -196,6 +198,7 @@ def simulate_mesh(
     first: int = 0,
     replications: int = 1,
     compiled: bool = True,
+    binding: Callable[..., Callable[..., Any]] = bind,
 ) -> Run:
     """Peers on a graph."""
     node, p, R = method.node, method.p, replications
@@ -211,14 +214,14 @@ def simulate_mesh(
     if node.additive:
         singly = len(weather.away) > 0 or weather.loss > 0 or len(wires.first) > 1
         chosen = flags(weather) | {"NEWS": node.additive == "news", "SINGLY": singly}
-        run = bind(pool, node, problem, flags=chosen, compiled=compiled)
+        run = binding(pool, node, problem, flags=chosen, compiled=compiled)
         post, heard = _post(node, p, R, agents, ring, wires, singly, compiled), _masks(links, wires, ring, agents, empty=singly)
         run(p, seeds_of(seed), first, span, worlds, wires, heard, all_weather, nodes, post, common)
     else:
         if "origin" in (nodes.peers.dtype.names or ()):
             nodes.peers["origin"][:, : len(wires.senders)] = wires.senders
         seldom = node.seldom and len(wires.first) == 1
-        run = bind(mesh, node, problem, flags=flags(weather) | {"SELDOM": seldom}, compiled=compiled)
+        run = binding(mesh, node, problem, flags=flags(weather) | {"SELDOM": seldom}, compiled=compiled)
         wire = _wire(node, p, R, agents, ring, links, compiled)
         run(p, seeds_of(seed), first, span, worlds, wires, all_weather, nodes, wire, common)
     check_faults(node, nodes.secrets)

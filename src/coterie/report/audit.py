@@ -1,4 +1,4 @@
-"""The page of an audit: what is claimed, accounted and proven, and a picture of the two sides of the game.
+"""The page of an audit: what is promised, what holds and what is proven, and a picture of the two sides of the game.
 
 A pass never says "private": it says what was not found.
 """
@@ -35,20 +35,24 @@ def render(facts: Mapping[str, Any]) -> str:
     environment = Environment(
         loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    told = [game for game in facts["games"] if game["event"]]
+    games = facts.get("games", [])
+    told = [game for game in games if game["event"]]
     return environment.get_template("audit.html.j2").render(
         style=Markup((HERE / "page.css").read_text(encoding="utf-8")),
         facts=facts,
         title=f"Audit of {title(facts)}",
-        verdict=verdict_words(facts),
         lines=list(lines(facts)),
         pictures=[(game["canary"]["text"], Markup(score_picture(game)), meaning(game)) for game in told[:1]],
-        games=[(game["canary"]["text"], said(game), number(game["epsilon"])) for game in facts["games"]],
+        games=[(game["canary"]["text"], said(game), number(game["epsilon"])) for game in games],
+        rows=[(row["label"], promised(row["privacy"]), holds(row["privacy"]), replayed(row["replay"]), row["verdict"])
+              for row in facts.get("rows", [])],
         sides=SIDES,
-    )
+    )  # fmt: skip
 
 
 def title(facts: Mapping[str, Any]) -> str:
+    if "rows" in facts:
+        return str(facts["study"])
     values = {name: f"{value:g}" if isinstance(value, float) else value for name, value in facts["parameters"].items()}
     return " ".join([facts["algorithm"], *(f"{name}={value}" for name, value in values.items())])
 
@@ -59,12 +63,15 @@ def verdict_words(facts: Mapping[str, Any]) -> str:
 
 def lines(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What there is to say, line by line: (what it is about, the sentence)."""
+    if "rows" in facts:
+        yield from lines_of_study(facts)
+        return
     privacy, proven = facts["privacy"], facts["proven"]
-    claimed, accounted = privacy["claimed"], privacy["accounted"]["epsilon"]
-    yield "claimed", "nothing" if claimed is None else f"epsilon {claimed['epsilon']:g}, {privacy['unit']}"
-    yield "accounted", "no finite epsilon" if accounted is None else f"epsilon {accounted:g}"
-    yield "proven", f"epsilon at least {proven['epsilon']:.3f}, with {100 * proven['confidence']:g} % confidence"
-    beyond = "" if facts["covered_by_claim"] else f" (sees more than the claim covers: {privacy['adversary']})"
+    unit = f", {privacy['unit']}" if privacy["claimed"] else ""
+    yield "promised", promised(privacy) + unit
+    yield "holds", holds(privacy)
+    yield "proven", f"at least ε = {proven['epsilon']:.3f} leaks: a {100 * proven['confidence']:g} % lower bound"
+    beyond = "" if facts["covered_by_claim"] else f" (sees more than the promise covers: {privacy['adversary']})"
     yield "view", facts["view"] + beyond
     yield "replay", replayed(facts["replay"])
     told = [game for game in facts["games"] if game["event"] and game["epsilon"] > 0]
@@ -76,13 +83,36 @@ def lines(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "again", facts["command"]
 
 
-def replayed(replay: Mapping[str, Any] | None) -> str:
-    if replay is None:
-        return "not played: the claim leaves choices out, which rest on raw rewards"
-    if replay["findings"]:
-        return "; ".join(replay["findings"])
-    price = "without any noise" if replay["price"] is None else f"at a price of {replay['price']:g} or less"
-    return f"{replay['rewards']} changed rewards show only where that was booked, {price}"
+def lines_of_study(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for row in facts["rows"]:
+        size = f"{row['agents']:,} agents, {row['arms']} arms, {row['horizon']:,} rounds"
+        yield "row", f"{row['label']}: {row['verdict']}"
+        yield "", f"promised {promised(row['privacy'])}, holds {holds(row['privacy'])}; {size}"
+        yield "", replayed(row["replay"])
+    yield "again", facts["command"]
+
+
+def promised(privacy: Mapping[str, Any]) -> str:
+    claimed = privacy["claimed"]
+    return "nothing promised" if claimed is None else f"ε = {claimed['epsilon']:g}"
+
+
+def holds(privacy: Mapping[str, Any]) -> str:
+    accounted = privacy["accounted"]["epsilon"]
+    return "no limit" if accounted is None else f"ε = {accounted:.4g}"
+
+
+def replayed(replay: Mapping[str, Any]) -> str:
+    """Which rewards were changed, and what that showed."""
+    count = f"{replay['rewards']:,} of {replay['rewards_in_all']:,} rewards changed"
+    sampled = " (a random sample)" if replay["rewards"] < replay["rewards_in_all"] else ""
+    told = f"{count}{sampled}, {replay['pairs']:,} pairs of lives, {', '.join(replay['faults'])}"
+    told += f"; {replay['left_out']:,} pairs were too long to compare" if replay["left_out"] else ""
+    price = "without any noise" if replay["price"] is None else f"at a price of {replay['price']:.4g} or less"
+    found = "; ".join(replay["findings"]) or f"they show only where that was booked, {price}"
+    if replay["excused"]:
+        found += f"; {', '.join(replay['excused'])}, as its caveat says, so choices were held fixed"
+    return f"{told}: {found}"
 
 
 def said(game: Mapping[str, Any]) -> str:
@@ -106,7 +136,7 @@ def score_picture(game: Mapping[str, Any]) -> str:
     """Two outlines of bars, one for each side, and the threshold."""
     edges, trials = game["scores"]["edges"], game["trials"]
     shares = {side: [count / trials for count in game["scores"][side]] for side, *_ in SIDES}
-    svg = picture("scores", f"Two distributions of the score; proven: epsilon at least {game['epsilon']:.3f}.")
+    svg = picture("scores", f"Two distributions of the score; at least ε = {game['epsilon']:.3f} leaks.")
     across = Scale(edges[0], edges[-1], LEFT, WIDTH - RIGHT)
     up = linear_scale([value for values in shares.values() for value in values], HEIGHT - BOTTOM, TOP)
     draw_axes(svg, across, up, f"score ({game['event']['statistic']})", "share of trials")

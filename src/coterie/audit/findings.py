@@ -1,0 +1,110 @@
+"""What pairs of lives have shown: what differs that must not, and what the changed reward has cost at the doors."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from coterie.audit.compare import differences
+from coterie.audit.stage import Stage
+from coterie.audit.tape import FAULTS, FULL
+from coterie.contract import Method
+from coterie.engines.simulate import Run
+from coterie.kernel import UNIT
+from coterie.studies.running import booked
+
+
+class Lives(NamedTuple):
+    """A batch of pairs."""
+
+    first: Run
+    second: Run
+    agent: np.ndarray  # whose reward is changed, of each pair
+    arm: np.ndarray
+    number: np.ndarray
+    was: np.ndarray
+    value: np.ndarray
+
+
+class Collected:
+    """Findings of all batches."""
+
+    def __init__(self, stage: Stage):
+        self.stage, self.method = stage, stage.case.method
+        self.found: dict[str, list[str]] = {}
+        self.excused: dict[str, None] = {}
+        self.left_out, self.price, self.booked = 0, 0.0, 0.0
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        return tuple(f"{what} ({examples[0]}; {len(examples):,} times)" for what, examples in self.found.items())
+
+    def add(self, lives: Lives, weather: str) -> None:
+        full = too_long(lives)
+        self.left_out += int(full.sum())
+        self.booked = max(self.booked, float(booked(self.method, lives.first).max(initial=0.0)))
+        for at, what, where in self.troubles(lives):
+            if not full[at]:
+                self.found.setdefault(what, []).append(f"{where}{about(lives, at)}, {weather}")
+
+    def excuse(self, lives: Lives) -> None:
+        for difference in differences(self.stage, lives.first, lives.second):
+            if difference.channel == "choice":
+                self.excused["choices show the reward"] = None
+
+    def troubles(self, lives: Lives) -> Iterator[tuple[int, str, str]]:
+        """(pair, what is wrong, where)"""
+        for difference in differences(self.stage, lives.first, lives.second):
+            yield difference.pair, difference.what, difference.where
+        for door in doors(self.method, lives):
+            for bit, what in FAULTS.items():
+                yield from ((int(at), what, "") for at in np.flatnonzero(door.faults & bit))
+            cost, paid = door.prices()
+            self.price = max(self.price, float(cost.max(initial=0.0)))
+            yield from ((int(at), "more is lost than was booked", "") for at in np.flatnonzero(cost > paid * (1 + 1e-12)))
+
+
+class Door(NamedTuple):
+    """What has moved at the doors of one node, of each pair."""
+
+    opens: np.ndarray
+    ledgers: Mapping[str, np.ndarray]  # of the arm of the changed reward
+    adds_up: str
+    stream: bool
+
+    @property
+    def faults(self) -> np.ndarray:
+        return self.opens["audit_faults"]
+
+    def prices(self) -> tuple[np.ndarray, np.ndarray]:
+        """What the numbers that moved have cost together, and what was booked for the arm."""
+        loss, squares = self.ledgers["loss"].sum(axis=-1), np.sqrt(self.ledgers["squares"].sum(axis=-1))
+        if self.stream:
+            return self.opens["audit_dearest"], np.minimum(loss, squares)
+        if self.adds_up == "squares":
+            return np.sqrt(self.opens["audit_squares"]), squares
+        return self.opens["audit_cost"], loss
+
+
+def doors(method: Method, lives: Lives) -> Iterator[Door]:
+    """Of every agent, and of every server that is trusted."""
+    second, every = lives.second, np.arange(len(lives.arm))
+    nodes: list[tuple[Any, Any, Any]] = [(second.opens, second.ledgers, method.node)]
+    if method.server is not None and method.server.trusted:
+        nodes.append((second.servers, second.server_ledgers, method.server))
+    for opens, ledgers, role in nodes:
+        for i in range(opens.shape[1]):
+            own = {name: ledgers[name][every, i, lives.arm] for name in ("loss", "squares")}
+            yield Door(opens[:, i], own, role.mechanism.adds_up, role.mechanism.covers == "stream")
+
+
+def too_long(lives: Lives) -> np.ndarray:
+    full = np.asarray((lives.first.opens["audit_faults"] & FULL).any(axis=1))
+    if lives.first.servers is not None:
+        full = full | np.asarray((lives.first.servers["audit_faults"] & FULL).any(axis=1))
+    return full
+
+
+def about(lives: Lives, at: int) -> str:
+    agent, arm, number, was, value = (int(column[at]) for column in lives[2:])
+    return f"agent {agent}, arm {arm}, reward {number}, {was / UNIT:g} to {value / UNIT:g}"

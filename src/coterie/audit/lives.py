@@ -1,0 +1,77 @@
+"""Many lives in one compiled run: each replication has a world of its own, and so a canary of its own.
+
+An engine's `run` hands one world to all replications. The audit's own `run` is that text with the world of the replication in
+its place; a server is told beforehand what its world says. Everything else is the engine as it is.
+"""
+
+import functools
+import hashlib
+import inspect
+from collections.abc import Callable, Mapping
+from types import MappingProxyType, ModuleType
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from coterie.audit import tape, world
+from coterie.contract import Algorithm
+from coterie.engines.bind import bind, import_text
+from coterie.engines.faults import Weather
+from coterie.engines.simulate import Run, simulate_mesh, simulate_star
+from coterie.kernel import OPTIONS
+from coterie.studies.case import Case
+
+
+def simulate_lives(case: Case, worlds: np.ndarray, weather: Weather, seed: int, first: int, compiled: bool = True) -> Run:
+    """`worlds` is [replication, agent]."""
+    about = (case.method, world, worlds, case.agents, case.horizon, np.zeros(0, np.int64))
+    which: dict[str, Any] = {"seed": seed, "first": first, "replications": len(worlds), "weather": weather}
+    which |= {"compiled": compiled, "binding": bind_lives}
+    if case.links is not None:
+        return simulate_mesh(*about, case.links, **which)
+    return simulate_star(*about, delay=case.delay, **which)
+
+
+def bind_lives(
+    engine: ModuleType,
+    node: Algorithm,
+    problem: ModuleType,
+    server: Algorithm | None = None,
+    flags: Mapping[str, bool] = MappingProxyType({}),
+    compiled: bool = True,
+) -> Callable[..., Any]:
+    """As `bind`, but `run` takes worlds [replication, agent]."""
+    plain = bind(engine, node, problem, server, flags, compiled=False)
+    text = "\n".join([
+        f'"""Generated from {engine.__name__}: a world for each replication. {_digest()}"""',
+        f"from {plain.__module__} import *",
+        "from coterie.audit.tape import brief",
+        "\n", own_worlds(inspect.getsource(engine.run), bool(server and server.trusted)),
+    ])  # fmt: skip
+    module = import_text(f"coterie_lives_{node.name}_{hashlib.sha256(text.encode()).hexdigest()[:16]}", text)
+    return _compile(module) if compiled else module.run
+
+
+def own_worlds(text: str, trusted: bool) -> str:
+    """The text of an engine's `run`, changed."""
+    head, *body = text.splitlines()
+    changed = []
+    for line in body:
+        if " live(" in line:
+            if trusted:
+                indent = line[: len(line) - len(line.lstrip())]
+                changed.append(f"{indent}brief(hall.opens[r, number], worlds[r, number * team.size])")
+            line = line.replace(" worlds,", " worlds[r],")
+        changed.append(line)
+    return "\n".join([head, *changed]) + "\n"
+
+
+@functools.cache
+def _compile(module: ModuleType) -> Callable[..., Any]:
+    return njit(cache=True, nogil=True, **OPTIONS)(module.run)
+
+
+def _digest() -> str:
+    sources = [inspect.getsource(module) for module in (tape, world)]
+    return hashlib.sha256("\0".join(sources).encode()).hexdigest()[:16]

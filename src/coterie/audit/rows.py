@@ -1,0 +1,81 @@
+"""The rows of a study that promise privacy, each at its own agents and arms: what their ledgers say, and the replay.
+
+There is no game here: it needs thousands of trials of one reward, and is played on the small stage.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from coterie.audit.auditing import broken_promise, check_numbers
+from coterie.audit.replay import REWARDS_AT_MOST, REWARDS_QUICK, Replay, replay
+from coterie.audit.stage import promising_cases
+from coterie.privacy.statement import statement
+from coterie.studies import load_study
+
+Progress = Callable[[int, int, str], None]
+
+
+class AuditedRow(NamedTuple):
+    label: str
+    agents: int
+    arms: int
+    horizon: int
+    statement: dict[str, Any]
+    replay: Replay
+
+    @property
+    def failed(self) -> bool:
+        return bool(broken_promise(self.statement) or self.replay.findings)
+
+    @property
+    def verdict(self) -> str:
+        broken = broken_promise(self.statement)
+        if broken:
+            return f"broken: {broken}"
+        return f"broken: {'; '.join(self.replay.findings)}" if self.failed else "No leak found; that is no proof"
+
+
+class StudyAudit(NamedTuple):
+    study: str
+    sets: tuple[str, ...]
+    rows: list[AuditedRow]
+    seed: int
+    horizon: int
+    quick: bool = False
+
+    @property
+    def failed(self) -> bool:
+        return any(row.failed for row in self.rows)
+
+    @property
+    def verdict(self) -> str:
+        if not self.rows:
+            return "no row promises privacy"
+        broken = sum(row.failed for row in self.rows)
+        said = f"{broken} of {len(self.rows)} rows that promise privacy break it"
+        return said if broken else f"No leak found in {len(self.rows)} rows; that is no proof"
+
+
+def audit_study(
+    study: str,
+    sets: tuple[str, ...] = (),
+    *,
+    horizon: int = 0,
+    seed: int = 0,
+    quick: bool = False,
+    progress: Progress = lambda done, total, label: None,
+) -> StudyAudit:
+    """`horizon` 0: 200 rounds, and around a server as many as two epochs need."""
+    check_numbers(seed, horizon)
+    rows, most = [], REWARDS_QUICK if quick else REWARDS_AT_MOST
+    for label, case in promising_cases(load_study(study, sets).specification, horizon):
+        progress(0, 1, label)
+        told = replay(case, seed, most, progress=partial(_under, progress, label))
+        said = statement(case.method.claim, case.doors, told.booked)
+        rows.append(AuditedRow(label, case.agents, case.method.p.arms, case.horizon, said, told))
+    return StudyAudit(study, sets, rows, seed, horizon, quick)
+
+
+def _under(progress: Progress, label: str, done: int, total: int) -> None:
+    progress(done, total, label)
