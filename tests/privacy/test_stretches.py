@@ -105,6 +105,7 @@ def by_lists(history, rewards):
 def say(out, turn):
     if turn.each:
         plan = one(plan_record(Params()))
+        plan.arms = ARMS
         for o in turn.offers:
             order(plan, o.arm, 1)
         offer_each(out, plan, 0.5)
