@@ -212,7 +212,7 @@ def test_an_agent_whose_own_report_is_not_protected_plays_by_what_it_is_told_alo
     agent, server = live(method)
     decisions = iter([said for what, said in server.seen if what == "message"])
     monkeypatch.setattr(Watched, "tell", lambda self, ticket, reward: Agent.tell(self, ticket, 1.0 - reward))
-    monkeypatch.setattr(Watched, "announce", lambda self, t: next(decisions))
+    monkeypatch.setattr(Watched, "announce", lambda self, t: (Agent.announce(self, t), next(decisions))[1])
     again, _ = live(method)
     choices = [[seen for seen in one.seen if seen[0] == "choices"] for one in (agent, again)]
     assert choices[0] == choices[1]
