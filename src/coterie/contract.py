@@ -154,7 +154,10 @@ def offer_all(out, arm, price):
 
 @node
 def offer_each(out, plan, price):
-    """An `offer` for every arm of the plan, all at one price. `out` must be empty. Loops over it use vectors."""
+    """An `offer` for every arm of the plan, all at one price: of an arm that comes again, noise alone. `out` must be empty.
+
+    Loops over it use vectors.
+    """
     for e in range(min(plan.entries, len(out.arm))):
         out.arm[e] = plan.arm[e]
     out.entries, out.each = plan.entries, price if price != 0.0 else -1.0  # 0 says that this is no such offer

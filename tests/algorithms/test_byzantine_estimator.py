@@ -213,7 +213,7 @@ def test_the_index_adds_a_radius_that_counts_all_samples(radius, spread):
     for t in (1, 2, 3):
         agent.begin(t)
         assert agent.ask()[1] == t - 1
-        agent.tell(1 * t, UNIT * (t % 2))
+        agent.tell(1 * t, t % 2)
         agent.finish()
     for place, count in ((0, 4), (1, 7)):
         take(agent.open, 1, place, count)

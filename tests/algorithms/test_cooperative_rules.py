@@ -269,7 +269,7 @@ def spent_by(method, rounds):
     agent, spent = Agent(method.node, method.p, Keyed(keys_of(seeds_of(1), 0), 0), rehearsal=True), []
     for t in range(1, rounds + 1):
         agent.begin(t)
-        agent.tell(agent.ask()[0], UNIT * (t % 2))
+        agent.tell(agent.ask()[0], t % 2)
         agent.finish()
         spent.append(float(agent.ledger.loss[0, 0]))
     return agent, spent

@@ -12,9 +12,9 @@ from scipy.stats import binomtest, kstest, laplace
 
 from coterie.algorithms import find
 from coterie.contract import Setting
-from coterie.engines.agent import Agent
 from coterie.engines.chance import Keyed
 from coterie.engines.memory import keys_of, seeds_of
+from coterie.engines.rehearsal import keyed_agent
 from coterie.engines.simulate import simulate_star
 from coterie.kernel import UNIT
 from coterie.privacy.ledger import loss_per_reward
@@ -51,7 +51,7 @@ def apart(case, horizon, replications=1):
 
 def start(method, reach=1.0):
     """The server, to be driven by hand."""
-    server = Agent(method.server, method.p, Keyed(keys_of(seeds_of(0), 0), -1), rehearsal=True, reach=reach)
+    server = keyed_agent(method.server, method.p, Keyed(keys_of(seeds_of(0), 0), -1), reach)
     for i in range(method.p.agents):
         server.know(i, voices=1)
     return server
@@ -138,7 +138,7 @@ def test_noise_grows_with_the_range_of_a_reward_and_the_price_does_not(noise, lo
     assert method.p.noise == (high - low) / 0.5
     server = start(method, high - low)
     decision = server.announce(1)
-    client = Agent(method.node, method.p, Keyed(keys_of(seeds_of(0), 0), 0), rehearsal=True, reach=high - low)
+    client = keyed_agent(method.node, method.p, Keyed(keys_of(seeds_of(0), 0), 0), high - low)
     client.know("server")
     client.hear(1, "server", decision)
     client.begin(1)

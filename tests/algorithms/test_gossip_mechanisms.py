@@ -16,9 +16,9 @@ import pytest
 
 from coterie.algorithms import find
 from coterie.contract import Setting
-from coterie.engines.agent import Agent
 from coterie.engines.chance import Keyed
 from coterie.engines.memory import keys_of, seeds_of
+from coterie.engines.rehearsal import keyed_agent
 from coterie.kernel import UNIT
 from coterie.privacy.gauss import mu_of
 from coterie.privacy.mechanisms.streams import digits_used
@@ -69,7 +69,7 @@ class Driven:
     def __init__(self, replication=0, reach=1.0, **options):
         method = built(reach, **options)
         self.witness, self.t = Witness(keys_of(seeds_of(17), replication)), 0
-        self.agent = Agent(method.node, method.p, self.witness, rehearsal=True, reach=reach)
+        self.agent = keyed_agent(method.node, method.p, self.witness, reach)
         self.agent.open.weight = 1.0
         self.rewards = {arm: [] for arm in range(ARMS)}
 
@@ -82,7 +82,7 @@ class Driven:
             agent.open.pulls[arm] += 1
             self.rewards[arm].append((self.t, reward))
             take_in(agent.secret, arm, 1, reward)
-        agent.release()
+        agent.pass_door()
         self.t += 1
 
     def released(self, arm=0):

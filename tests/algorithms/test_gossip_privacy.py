@@ -91,7 +91,7 @@ class Watched(Agent):
         if arm is not None:
             self.told[arm] += 1
             if change and (arm, self.told[arm]) == change[:2]:
-                self.chance.difference, reward = UNIT - 2 * reward, UNIT - reward
+                self.chance.difference, reward = UNIT * (1 - 2 * reward), 1.0 - reward
         super().tell(ticket, reward)
 
     def speak(self, t):

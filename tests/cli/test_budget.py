@@ -130,11 +130,12 @@ def test_every_row_of_a_study_is_told(budget):
         (["fed-ucb", "--arms", "1"], "--arms must be a whole number >= 2, got 1"),
         (["fed-ucb", "--horizon", "0"], "--horizon must be a whole number >= 1, got 0"),
         (["fed-ucb", "--true-epsilon", "inf"], "--true-epsilon must be a finite number > 0, got inf"),
-        (["fed-ucb", "--mode", "paper", "--horizon", "50", "--true-epsilon", "1"], "a number leaves an agent without noise"),
+        (["fed-ucb", "--mode", "paper", "--horizon", "50", "--true-epsilon", "1"],
+         "cannot be had from fed-ucb here: first reward of each arm is sent without noise"),
         (["gossip-ucb", "--true-epsilon", "1"], "gossip-ucb has no epsilon"),
         (["quickstart", "--epsilon", "1"], "must be left out for a study"),
         (["quickstar"], "did you mean 'quickstart'?"),
-    ],
+    ],  # fmt: skip
 )
 def test_bad_input_is_one_line(arguments, message, budget):
     done = budget(*arguments)

@@ -86,6 +86,7 @@ def written(text, folder):
 def first_arm(run):
     """The arm that the hook of a bound engine orders."""
     plan = one(plan_record(Params()))
+    plan.arms = Params().arms
     run.__globals__["choose"](None, Params(), 1, 0, plan)
     return plan.arm[0]
 

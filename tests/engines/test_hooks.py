@@ -12,16 +12,21 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numba import TypingError
 from numpy import int64
 
 from coterie import contract
 from coterie.algorithms import entries
 from coterie.contract import HOOKS, SWITCHES, Algorithm, Claim, Method, Setting, Terms, offer, order, out_record, plan_record
 from coterie.engines import mesh, pool, star
+from coterie.engines.agent import Agent
 from coterie.engines.bind import bind
+from coterie.engines.chance import System
 from coterie.engines.simulate import simulate_mesh, simulate_star
+from coterie.errors import AlgorithmError
 from coterie.kernel import node, record
 from coterie.network import path
+from coterie.privacy.offers import SAID
 from coterie.privacy.secret import secret_record
 from coterie.problem import bernoulli
 from coterie.problem.harvest import harvest_record
@@ -67,16 +72,17 @@ def test_hooks_take_as_much_as_the_contract_says_and_none_without_a_caveat_names
 
 @pytest.mark.parametrize("name", METHODS)
 def test_no_record_of_a_hook_is_one_that_the_engine_fills_with_rewards(name):
-    """A plan says what is pulled, an outbox what is asked for, and only its value comes from rewards."""
+    """A plan says what is pulled, an outbox what is asked for. What the door puts in there is not in release's part of it."""
     p = METHODS[name].p
     raw = {secret_record(p.arms, marks, alike) for marks in range(8) for alike in (True, False)} | {harvest_record(p)}
-    assert plan_record(p).names == ("entries", "arm", "pulls")
+    assert plan_record(p).names == ("entries", "arms", "wrong", "arm", "pulls")
     for role in roles_of(METHODS[name]):
         kinds = [role.open, role.message, role.peer, role.card, role.hears or role.message]
         assert not {kind(p) for kind in kinds} & raw
         said = {"entries", "each", "arm", "since", "until", "keep", "chain", "price"}
         moved, filled_in = {"moves", "move_arm", "move_from", "move_to"}, {"value", "first", "last", "sensitivity"}
         assert set(out_record(role, p).names) == said | moved | filled_in
+        assert set(SAID) == said | moved
 
 
 # --- by what engines hand over ------------------------------------------------------------------------
@@ -86,6 +92,7 @@ KINDS = {  # what lies where, in the words of the engines; an index says whose
     "peer": {"peer", "n.peers", "desks"},
     "plan": {"plan"},
     "out": {"out"},
+    "offers": {"offers_of(out)"},  # all of an outbox that release is handed
     "message": {"message", "wire", "o.wire", "report", "decision", "news"},
     "card": {"card", "cards", "mine", "theirs"},
     "tale": {"tale"},
@@ -163,7 +170,8 @@ def calls(engine):
     for function in functions:
         for call in ast.walk(function):
             if isinstance(call, ast.Call) and (hook := hook_of(call)):
-                yield function, call, parameters(getattr(contract, hook))
+                named = parameters(getattr(contract, hook))
+                yield function, call, tuple("offers" if (hook, n) == ("release", "out") else n for n in named)
             elif isinstance(call, ast.Call) and getattr(call.func, "id", "") in own:
                 yield function, call, own[call.func.id]
 
@@ -232,11 +240,16 @@ def choose(open, p, t, die, plan):
 
 
 @node
-def look_and_offer(open, p, t, plan, out):
-    for e in range(len(out.value)):
-        open.seen += 1 if out.value[e] != 0 else 0
+def offer_twice(open, p, t, plan, out):
     offer(out, plan.arm[0], inf)
     offer(out, plan.arm[0], 0.5)
+
+
+@node
+def look_and_offer(open, p, t, plan, out):
+    if t > 2:
+        open.seen = out.value[0]
+    offer_twice(open, p, t, plan, out)
 
 
 @node
@@ -251,27 +264,54 @@ def speak(open, p, t, message):
     return 2
 
 
-LOOKING = Algorithm(
-    "looking", open_record, word_record, choose=choose, release=look_and_offer, publish=publish, speak=speak,
-)  # fmt: skip
+HONEST = Algorithm("node", open_record, word_record, choose=choose, release=offer_twice, publish=publish, speak=speak)
+SERVER = Algorithm("server", open_record, word_record, release=offer_twice, publish=publish, speak=speak, trusted=True)
+LOOKING = {"release": look_and_offer}
 WORLDS = bernoulli.world(np.full((1, 3), 0.9))
+
+
+def meet_peers(node, compiled=False):
+    method, links = Method(node, Params(), Claim(inf)), reach([path(4)], 1, 1)
+    return simulate_mesh(method, bernoulli, WORLDS, 4, 20, np.array([20]), links, compiled=compiled)
+
+
+def serve(node, server):
+    method = Method(node, Params(), Claim(inf), server, structure="server")
+    return simulate_star(method, bernoulli, WORLDS, 4, 40, np.array([40]), compiled=False)
 
 
 @pytest.mark.parametrize("additive", ["", "news"], ids=["mesh", "pool"])
 def test_release_finds_no_value_of_anyone_in_its_outbox_among_peers(additive):
     """All agents have one outbox in turn."""
-    method, links = Method(LOOKING._replace(additive=additive), Params(), Claim(inf)), reach([path(4)], 1, 1)
-    run = simulate_mesh(method, bernoulli, WORLDS, 4, 20, np.array([20]), links, compiled=False)
-    assert run.opens["passed"].min() >= 20
-    assert run.opens["seen"].tolist() == [[0] * 4]
+    node = HONEST._replace(additive=additive)
+    assert meet_peers(node).opens["passed"].min() >= 20
+    with pytest.raises(AttributeError, match="no field 'value'"):
+        meet_peers(node._replace(**LOOKING))
+
+
+def test_a_release_that_looks_for_a_value_does_not_compile():
+    with pytest.raises((KeyError, TypingError), match="value"):
+        meet_peers(HONEST._replace(**LOOKING), compiled=True)
 
 
 def test_release_finds_no_value_of_anyone_in_its_outbox_around_a_server():
-    server = Algorithm("served", open_record, word_record, release=look_and_offer, publish=publish, speak=speak, trusted=True)
-    node = LOOKING._replace(trusts=True)
-    method = Method(node, Params(), Claim(inf), server, structure="server")
-    run = simulate_star(method, bernoulli, WORLDS, 4, 40, np.array([40]), compiled=False)
+    node = HONEST._replace(trusts=True)
+    run = serve(node, SERVER)
     assert run.opens["passed"].min() >= 20
-    assert run.opens["seen"].tolist() == [[0] * 4]
     assert run.servers["passed"].min() >= 20
-    assert run.servers["seen"].tolist() == [[0]]
+    for roles in ((node._replace(**LOOKING), SERVER), (node, SERVER._replace(**LOOKING))):
+        with pytest.raises(AttributeError, match="no field 'value'"):
+            serve(*roles)
+
+
+def test_release_of_a_deployed_agent_finds_no_value_either():
+    agent = Agent(HONEST._replace(**LOOKING), Params(), System())
+    for t in (1, 2, 3):
+        agent.begin(t)
+        while any(agent.left):
+            agent.tell(agent.ask()[0], 1.0)
+        if t < 3:
+            agent.finish()
+            assert agent.out.value.any()
+    with pytest.raises(AlgorithmError, match="node: look_and_offer of turn 3 broke off with AttributeError"):
+        agent.finish()

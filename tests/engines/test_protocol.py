@@ -334,10 +334,11 @@ def test_only_a_rehearsal_has_rewards_without_bounds_and_then_their_reach_is_sta
 
 def test_a_reach_may_exceed_the_range_of_a_decision_and_differ_between_arms():
     """One order is many units: each brings 0 or 1, all of them up to the reach. An arm of reach 0 is never played."""
-    agent = made(reach=[9.0, 0.0, 1.0])
-    with pytest.raises(AlgorithmError, match="an arm whose rewards have no reach"):
-        agent.begin(1)
-    assert agent.protocol.turn is Turn.FAILED
+    for reach, line in (([9.0, 0.0, 1.0], "more than the arm allows"), (0.0, "an arm whose rewards have no reach")):
+        agent = made(reach=reach)
+        with pytest.raises(AlgorithmError, match=line):
+            agent.begin(1)
+        assert agent.protocol.turn is Turn.FAILED
 
 
 def test_a_reward_told_again_has_no_effect_and_another_one_is_refused():

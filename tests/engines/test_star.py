@@ -73,7 +73,7 @@ class Replay:
         """Rewards by arm, that add up to the simulator's sums."""
         world, harvest = bernoulli.world(MEANS).view(np.recarray)[i], one(harvest_record(client.p))
         bernoulli.draw(world, client.secret, client.plan, harvest, stream(self.key.world, i, REWARD, t))
-        return {client.plan.arm[e]: [UNIT] * (harvest.total[e] // UNIT) for e in range(client.plan.entries)}
+        return {client.plan.arm[e]: [1.0] * (harvest.total[e] // UNIT) for e in range(client.plan.entries)}
 
     def slot(self, hands):
         """Everyone plays once, and is told at once; False when the horizon is reached."""
@@ -83,7 +83,7 @@ class Replay:
         for client, hand in zip(self.clients, hands, strict=True):
             ticket, arm = client.ask()
             self.arms[-1].append(arm)
-            client.tell(ticket, hand[arm].pop() if ticket and hand[arm] else 0)
+            client.tell(ticket, hand[arm].pop() if ticket and hand[arm] else 0.0)
         return True
 
 

@@ -47,7 +47,7 @@ class Member:
         ones = {client.plan.arm[e]: harvest.total[e] // UNIT for e in range(client.plan.entries)}
         while any(client.left):
             ticket, arm = client.ask()
-            client.tell(ticket, UNIT if ones[arm] > 0 else 0)
+            client.tell(ticket, 1.0 if ones[arm] > 0 else 0.0)
             ones[arm] -= 1
         client.finish()
         return client.speak(t)

@@ -147,7 +147,7 @@ def play(agent, t):
     """One round in which every reward is 1; what the agent then says."""
     agent.begin(t)
     while any(agent.left):
-        agent.tell(agent.ask()[0], UNIT)
+        agent.tell(agent.ask()[0], 1.0)
     agent.finish()
     return agent.speak(t)
 

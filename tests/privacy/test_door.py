@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from numba import njit
+from numba import TypingError, njit
 
 from coterie.contract import (
     NOW,
@@ -17,7 +17,6 @@ from coterie.contract import (
     offer_all,
     offer_between,
     offer_each,
-    order,
     out_record,
     plan_record,
     remember,
@@ -36,9 +35,11 @@ from coterie.privacy.door import (
     clear,
     look_up,
     why_refused,
+    wipe,
 )
 from coterie.privacy.ledger import ledger_record
 from coterie.privacy.mechanisms import DIGITS, GAUSS, LAPLACE, PAIR, ROOT, TRIANGLE
+from coterie.privacy.offers import SAID, offers_of
 from coterie.privacy.secret import make_secrets, take_in
 
 ARMS, MARKS, CHAINS = 3, 2, 2
@@ -74,9 +75,9 @@ def ask(say, secret=None, mechanism=LAPLACE):
 
 
 def plan_of(*arms):
+    """Not by `order`, which would count an arm that does not exist and leave it out."""
     plan = one(plan_record(P))
-    for arm in arms:
-        order(plan, arm, 1)
+    plan.arms, plan.entries, plan.arm[: len(arms)], plan.pulls[: len(arms)] = ARMS, len(arms), arms, 1
     return plan
 
 
@@ -324,12 +325,60 @@ def test_an_empty_stretch_is_noise_alone_and_books_nothing(mechanism, total):
     assert noises[0] != 0 and len(set(noises)) == 1  # whatever the rewards are
 
 
-def test_no_value_is_left_behind_for_the_next_turn():
+SUMS = ("first", "last", "value", "sensitivity")
+
+
+def test_what_release_is_handed_is_the_outbox_without_what_the_door_puts_in():
+    out = ask(between())[0]
+    handed = offers_of(out)
+    assert out.value[0] == 2 * UNIT
+    for field in SUMS:
+        with pytest.raises(AttributeError, match=f"no field '{field}'"):
+            getattr(handed, field)
+        with pytest.raises(AttributeError, match=f"no field '{field}'"):
+            setattr(handed, field, 0)
+    assert set(SAID) | set(SUMS) == set(OUT.names)
+    offer(handed, 2, 0.25)
+    assert (out.entries, out.arm[1], out.price[1]) == (2, 2, 0.25)  # it is the same memory
+
+
+@njit
+def look_inside(outs):
+    return offers_of(outs[0]).value[0]
+
+
+@njit
+def offer_there(outs):
+    offer(offers_of(outs[0]), 2, 0.25)
+
+
+def test_compiled_code_does_not_find_a_sum_there_either():
+    outs = np.zeros(1, OUT)
+    offer_there(outs)
+    assert (outs["entries"][0], outs["arm"][0, 0], outs["price"][0, 0]) == (1, 2, 0.25)
+    with pytest.raises((KeyError, TypingError), match="value"):
+        look_inside(outs)
+
+
+def test_a_new_turn_begins_with_an_empty_outbox_and_what_is_wiped_has_no_sum():
     for say in (between(), many(ROOM_FOR, between()), each(0.5, 0, 1, 2)):
         out = ask(say)[0]
         assert out.value.any()
         clear(out)
+        assert (out.entries, out.moves, out.each) == (0, 0, 0.0)
+        wipe(out)
         assert (out.entries, out.moves, out.each, out.value.any()) == (0, 0, 0.0, False)
+
+
+@pytest.mark.parametrize("offers", [0, 1, 2])
+def test_an_outbox_without_room_for_points_counts_them_and_refuses(offers):
+    out, secret, ledger = one(out_record(Algorithm("none", marks=lambda p: MARKS), P)), past(), one(LEDGER)
+    assert len(out.move_arm) == 0
+    many(offers, between())(out)
+    remember(out, 0, 0, 1)
+    look_up(out, secret, ledger, ARMS, False)
+    assert secret.refused == ROOM
+    nothing_left(out, secret, ledger)
 
 
 def test_every_fault_is_told_in_words_of_its_own():

@@ -207,12 +207,12 @@ def test_the_deployed_door_books_before_it_draws(monkeypatch):
     agent = deployed()
     monkeypatch.setattr(exact, "randbelow", broken)
     with pytest.raises(OSError, match="no entropy"):
-        agent.release()
+        agent.pass_door()
     assert agent.ledger.loss[:, 0].tolist() == [0.0, inf, 0.5, 0.0]
 
 
 def test_a_deployed_release_without_noise_is_booked(seeded):
     agent = deployed()
-    agent.release()
+    agent.pass_door()
     assert agent.out.value[1] == 9 != agent.out.value[0]
     assert agent.ledger.loss[:, 0].tolist() == [0.0, inf, 0.5, 0.0]

@@ -191,7 +191,7 @@ def test_an_agent_books_before_it_draws():
     rule = Algorithm("any", release=offer_three, mechanism=watched)
     agent = Agent(rule, P, Keyed(keys_of(seeds_of(1), 0), 0), rehearsal=True)
     agent.secret.count[:] = 1
-    agent.release()
+    agent.pass_door()
     assert seen == [3]
 
 
@@ -200,6 +200,7 @@ def test_a_turn_looks_up_and_books_before_it_draws(monkeypatch):
     for name in ("draw", "take_in", "clear", "release", "look_up", "book", "add_noise", "publish"):
         monkeypatch.setattr(turn, name, lambda *_, name=name: done.append(name))
     plan = one(plan_record(P))
+    plan.arms = P.arms
     order(plan, 0, 1)
     harvest = one(np.dtype([("total", np.int64, 8)]))
     turn.carry_out(None, None, None, None, P, 1, keys_of(seeds_of(1), 0), 0, plan, harvest, one(OUT), True)

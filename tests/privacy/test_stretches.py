@@ -91,6 +91,9 @@ def by_lists(history, rewards):
         seen = [count + pulls for count, pulls in zip(seen, turn.pulls, strict=True)]
         places = [{NOW: seen[k], START: 0} | {mark: marks[k, mark] for mark in range(MARKS)} for k in range(ARMS)]
         ends = [(o.arm, places[o.arm][o.since], places[o.arm][o.until]) for o in turn.offers]
+        if turn.each:  # an arm that comes again has nothing left to tell
+            before = [[o.arm for o in turn.offers[:e]] for e in range(len(turn.offers))]
+            ends = [(k, end if k in told else begin, end) for (k, begin, end), told in zip(ends, before, strict=True)]
         if any(begin > end for _, begin, end in ends):
             yield None
             return
@@ -105,6 +108,7 @@ def by_lists(history, rewards):
 def say(out, turn):
     if turn.each:
         plan = one(plan_record(Params()))
+        plan.arms = ARMS
         for o in turn.offers:
             order(plan, o.arm, 1)
         offer_each(out, plan, 0.5)

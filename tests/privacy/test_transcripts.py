@@ -74,10 +74,10 @@ class Watched(Agent):
         return ticket, arm
 
     def tell(self, ticket, reward):
-        super().tell(ticket, UNIT - reward if ticket is not None and ticket == self.changed else reward)
+        super().tell(ticket, 1.0 - reward if ticket is not None and ticket == self.changed else reward)
 
-    def release(self):
-        super().release()
+    def pass_door(self):
+        super().pass_door()
         self.seen.append(("open state", self.open.tobytes()))
 
     def speak(self, t):
@@ -211,8 +211,8 @@ def test_an_agent_whose_own_report_is_not_protected_plays_by_what_it_is_told_alo
     method = PRIVATE[name]
     agent, server = live(method)
     decisions = iter([said for what, said in server.seen if what == "message"])
-    monkeypatch.setattr(Watched, "tell", lambda self, ticket, reward: Agent.tell(self, ticket, UNIT - reward))
-    monkeypatch.setattr(Watched, "announce", lambda self, t: next(decisions))
+    monkeypatch.setattr(Watched, "tell", lambda self, ticket, reward: Agent.tell(self, ticket, 1.0 - reward))
+    monkeypatch.setattr(Watched, "announce", lambda self, t: (Agent.announce(self, t), next(decisions))[1])
     again, _ = live(method)
     choices = [[seen for seen in one.seen if seen[0] == "choices"] for one in (agent, again)]
     assert choices[0] == choices[1]

@@ -22,6 +22,7 @@ def a_world(seed=0, agents=3, producers=6, alpha=0.5, rho=1.5, **shape):
 
 def plan_of(units):
     plan = one(plan_record(SimpleNamespace(arms=len(units))))
+    plan.arms = len(units)
     for k, ordered in enumerate(units):
         if ordered > 0:
             order(plan, k, int(ordered))

@@ -30,6 +30,7 @@ class Params(NamedTuple):
 def planned(*orders):
     """A plan of (arm, pulls), ..."""
     plan = one(plan_record(Params()))
+    plan.arms = Params().arms
     for arm, pulls in orders:
         order(plan, arm, pulls)
     return plan

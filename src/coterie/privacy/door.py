@@ -37,13 +37,13 @@ def look_up(out, secret, ledger, arms, paired):
     """Put into each entry what was asked for, what it covers and how far one reward moves it; then move the marks."""
     if out.each != 0.0:
         look_up_each(out, secret, arms, paired)
-    elif out.entries == 1 and not paired and (len(out.move_arm) == 0 or out.moves == 0):  # the common case among peers
+    elif out.entries == 1 and not paired and out.moves == 0:  # the common case among peers
         fault = fill_in(out, secret, ledger, arms, 0)
         if fault == 0 and out.keep[0] >= 0:
             keep_point(secret, out.arm[0], out.keep[0])
         if fault != 0:
             refuse(out, secret, fault)
-    elif out.entries > 0 or (len(out.move_arm) > 0 and out.moves > 0):
+    elif out.entries > 0 or out.moves > 0:
         look_up_all(out, secret, ledger, arms, paired)
 
 

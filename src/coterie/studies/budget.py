@@ -17,6 +17,7 @@ from coterie.studies.case import Case, make_case
 from coterie.studies.messages import check
 from coterie.studies.spec import Specification, finite_or_null, rewritten
 
+NOT_PRIVATE = "not private: "  # so begins the note of a claim that says why no finite epsilon holds
 STEPS, TOLERANCE = 60, 1e-9  # of the search for the epsilon to state
 
 
@@ -46,8 +47,11 @@ class Price(NamedTuple):
     @property
     def why(self) -> str:
         """Why no finite epsilon holds; empty where one does."""
-        found = "" if self.epsilon < inf else self.doors.void or "a number leaves an agent without noise"
-        return found.removeprefix("no finite epsilon holds: ")
+        if self.epsilon < inf:
+            return ""
+        note = self.method.claim.note
+        told = note.removeprefix(NOT_PRIVATE) if note.startswith(NOT_PRIVATE) else "a number leaves an agent without noise"
+        return (self.doors.void or told).removeprefix("no finite epsilon holds: ")
 
     def statement(self) -> dict[str, Any]:
         """As a run states it, of the dearest path there is."""
