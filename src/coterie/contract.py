@@ -24,7 +24,7 @@ left to an algorithm is the price.
 Each function below is the default of a hook: it does nothing, and its docstring is the contract.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import inf
 from typing import Any, NamedTuple
 
@@ -33,7 +33,7 @@ from pydantic import BaseModel, ConfigDict
 
 from coterie.errors import AlgorithmError
 from coterie.kernel import capacity, node, record
-from coterie.privacy.mechanisms import LAPLACE, Mechanism
+from coterie.privacy.mechanisms import LAPLACE, MECHANISMS, Mechanism
 from coterie.privacy.statement import ONE_ORDER, UNIT_OF_PRIVACY, Claim, Doors
 
 NOW = NOWHERE = -1  # an end of a stretch: the present; where to keep a point: not at all
@@ -341,22 +341,35 @@ class Entry(NamedTuple):
 def build(entry: Entry, options: Any, setting: Setting) -> Method:
     """The method of an entry for a setting, with what can be checked without running it."""
     method = entry.build(options, setting)
-    if method.claim.fault:
-        raise AlgorithmError(f"{entry.name}: {method.claim.fault}")
-    for role in filter(None, (method.node, method.server)):
-        if (role.peek or role.overhear) and not role.caveat:
-            raise AlgorithmError(f"{entry.name}: caveat of {role.name} must say why a hook may read the secret, got ''")
-    trusts, trusted = method.node.trusts, method.server is not None and method.server.trusted
-    if trusts != trusted:  # whose door counts follows from the one, and who gets raw rewards from the other
-        raise AlgorithmError(f"{entry.name}: trusts and trusted must be both set or neither, got {trusts} and {trusted}")
-    sealed, sums = not method.node.mechanism.single, method.server is not None and method.server.sums
-    if sealed != sums:
-        raise AlgorithmError(f"{entry.name}: noise in shares and a server with sums must go together, got {sealed} and {sums}")
-    if sealed and not 2 <= method.holders <= setting.agents:
-        raise AlgorithmError(f"{entry.name}: holders must be in 2..{setting.agents} with noise in shares, got {method.holders}")
-    if trusts and method.node.release is not release:
-        raise AlgorithmError(f"{entry.name}: an agent that trusts its server must have no release: nobody accounts for it")
+    for fault in (method.claim.fault, *role_faults(method.node), *role_faults(method.server), *server_faults(method, setting)):
+        if fault:
+            raise AlgorithmError(f"{entry.name}: {fault}")
     return method
+
+
+def role_faults(role: Algorithm | None) -> Iterator[str]:
+    if role and (role.peek or role.overhear) and not role.caveat:
+        yield f"caveat of {role.name} must say why a hook may read the secret, got ''"
+    if role and MECHANISMS.get(role.mechanism.name) is not role.mechanism:
+        yield f"mechanism of {role.name} must be one of {', '.join(MECHANISMS)}, got one of its own: nobody has proved it"
+
+
+def server_faults(method: Method, setting: Setting) -> Iterator[str]:
+    """Whose door counts, and who is handed what, must be told by both sides alike."""
+    node, server = method.node, method.server or Algorithm("no_server")
+    sealed, whole = not node.mechanism.single, method.reporters in (0, setting.agents)
+    if node.trusts != server.trusted:
+        yield f"trusts and trusted must be both set or neither, got {node.trusts} and {server.trusted}"
+    if sealed != server.sums or (server.mechanism.covers == "nothing") != server.sums or node.mechanism.covers == "nothing":
+        yield "noise in shares, and a server that is handed sums with mechanism sums, must go together"
+    if (node.trusts and sealed) or node.sums or node.trusted or server.trusts:
+        yield "an agent either trusts its server or shares its noise; only a server is handed what others have"
+    if sealed and (method.structure != "server" or not whole):
+        yield "noise in shares needs a server to which all agents report"
+    if sealed and not 2 <= method.holders <= setting.agents:
+        yield f"holders must be in 2..{setting.agents} with noise in shares, got {method.holders}"
+    if node.trusts and node.release is not release:
+        yield "an agent that trusts its server must have no release: nobody accounts for it"
 
 
 def is_silent(method: Method) -> bool:

@@ -123,8 +123,8 @@ def test_without_privacy_sums_are_exact():
 
 
 def test_the_radius_of_secure_aggregation_counts_one_draw_per_epoch():
-    shared, own = case(noise="secagg", epsilon=0.01), case(epsilon=0.01)
-    assert (shared.method.p.alone, own.method.p.alone) == (0, 1)
+    shared, own = case(noise="secagg", epsilon=0.01, honest=AGENTS), case(epsilon=0.01)
+    assert (shared.method.p.draws, own.method.p.draws) == (1.0, 0.0)  # 0: one for each report
     assert shared.method.p.noise == own.method.p.noise == 100
     assert first_pulls(shared) < first_pulls(own)
 
@@ -156,8 +156,8 @@ def test_noise_grows_with_the_range_of_a_reward_and_the_price_does_not(noise, lo
 
 def test_the_shares_of_secure_aggregation_add_up_to_one_draw():
     """The sum of all reports has the noise of one Laplace draw of scale 1 / epsilon, and not of one per agent."""
-    about = study(noise="secagg", epsilon=0.5)
-    whole = case(noise="secagg", epsilon=0.5)
+    about = study(noise="secagg", epsilon=0.5, honest=AGENTS)
+    whole = case(noise="secagg", epsilon=0.5, honest=AGENTS)
     pulls = first_pulls(whole)
     noise = noise_of_the_sum(whole._replace(horizon=ARMS * pulls).simulate(0, 0, 2000), pulls)
     assert kstest(noise.ravel(), laplace(scale=2).cdf).pvalue > 1e-6

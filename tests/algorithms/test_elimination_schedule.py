@@ -32,7 +32,7 @@ class Server:
     """The server's hooks around forged reports."""
 
     def __init__(self, method):
-        self.p, self.reporters = method.p, method.reporters
+        self.p, self.reporters, self.sums = method.p, method.reporters, method.server.sums
         self.agent = Agent(method.server, method.p, Keyed(keys_of(seeds_of(0), 0), -1), rehearsal=True)
         for i in range(method.p.agents):
             self.agent.know(i, voices=1)
@@ -40,12 +40,22 @@ class Server:
     def decide(self, t):
         """What it announces for epoch t: (active arms, S(t - 1), n_t)."""
         words = np.frombuffer(self.agent.announce(t), np.int64)
-        return tuple(map(int, words[3:])), int(words[2]), int(words[1])
+        self.pulls = int(words[1])
+        return tuple(map(int, words[3:])), int(words[2]), self.pulls
 
     def hear(self, t, arms, samples, means):
         totals = [round(UNIT * samples * means[k]) for k in arms]
         for i in range(self.reporters):
-            self.agent.hear(t, i, np.array([len(arms), *totals], np.int64).tobytes())
+            words = self.enclosed(arms, samples, means) if self.sums else totals
+            self.agent.hear(t, i, np.array([len(arms), *words], np.int64).tobytes())
+        if self.sums:
+            self.agent.release()
+
+    def enclosed(self, arms, samples, means):
+        """(arm, pulls, sum) of this epoch alone, and their number."""
+        before = int(self.agent.open.samples) - self.pulls
+        epoch = [(k, self.pulls, round(UNIT * samples * means[k]) - round(UNIT * before * means[k])) for k in arms]
+        return [number for row in epoch for number in row] + [len(arms)]
 
     def radius(self, epoch):
         """C(epoch), after all its reports were heard."""
@@ -109,14 +119,14 @@ CASES = {
         "form": "subexp",
     },
     "secure aggregation": {
-        "options": {"epsilon": 0.1, "noise": "secagg"},
+        "options": {"epsilon": 0.1, "noise": "secagg", "honest": 50},
         "N": 50,
         "b": 10,
         "form": "chernoff",
         "together": True,
     },
     "secure aggregation, subexp": {
-        "options": {"epsilon": 0.1, "noise": "secagg", "radius": "subexp"},
+        "options": {"epsilon": 0.1, "noise": "secagg", "honest": 50, "radius": "subexp"},
         "N": 50,
         "b": 10,
         "form": "subexp",

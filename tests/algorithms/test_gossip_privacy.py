@@ -80,7 +80,7 @@ class Watched(Agent):
     def __init__(self, role, p, chance, reach, holders, change=None):
         door = Door(chance, change if chance.node == 0 else None)
         super().__init__(role, p, door, rehearsal=True, reach=reach, holders=holders)
-        self.seen, self.told = [], [0] * ARMS
+        self.seen, self.told, self.others = [], [0] * ARMS, {None: 0.0}
 
     def begin(self, t):
         super().begin(t)
@@ -88,10 +88,13 @@ class Watched(Agent):
 
     def tell(self, ticket, reward):
         change, arm = self.chance.change, self.waiting.get(ticket)
-        if arm is not None:
+        if ticket in self.others:  # a reward that is told again
+            reward = self.others[ticket]
+        elif arm is not None:
             self.told[arm] += 1
             if change and (arm, self.told[arm]) == change[:2]:
                 self.chance.difference, reward = UNIT * (1 - 2 * reward), 1.0 - reward
+            self.others[ticket] = reward
         super().tell(ticket, reward)
 
     def speak(self, t):

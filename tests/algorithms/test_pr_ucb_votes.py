@@ -139,7 +139,7 @@ def test_the_own_release_confines_the_index(others, clips):
     for pull in (1, 2):  # a first batch of b0 = 2, all of arm 0
         agent.open.arm, agent.open.pulls[0] = 0, pull
         take_in(agent.secret, 0, 1, UNIT // 2)
-        agent.release()
+        agent.pass_door()
     own = float(agent.open.own[0])
     assert agent.open.votes[0] == 1 and agent.open.filled[0] == 0 and agent.open.rung[0] == 1
     for sender in range(1, 8):
@@ -220,7 +220,7 @@ def test_noise_has_the_scale_of_one_over_epsilon():
         agent.open.sizes = method.known["sizes"][0]
         for _ in range(2):
             agent.open.arm = 0
-            agent.release()
+            agent.pass_door()
         draws.append(agent.open.said_total[0] / UNIT)
     assert kstest(draws, laplace(scale=2.0).cdf).pvalue > 1e-6
 

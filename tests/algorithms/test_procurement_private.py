@@ -46,6 +46,7 @@ class Life:
         rule, p = method.node, method.p
         self.method, self.open, self.message = method, one(rule.open(p)), one(rule.message(p))
         self.plan, self.out, self.ledger = one(plan_record(p)), one(out_record(rule, p)), one(ledger_record(ARMS, 1))
+        self.plan.arms = ARMS
         self.secret = make_secrets(1, ARMS, rule.marks(p), LIMITS[0].astype(float)).view(np.recarray)[0]
         self.shown, self.asked, self.values, self.outputs = [], [], [], []
         for field, values in method.known.items():

@@ -21,6 +21,7 @@ SEES_NO_CHOICES = "anyone who sees every message, but no arm, count or time of a
 SEES_NO_REPORT = "anyone but the server, who sees its decisions, every arm and time, but no report"
 SEES_SUMS = "anyone who sees the sum of all reports, every arm and time, but no single report"
 WEAK_ABOVE = 3.0  # odds may then shift by more than a factor of 20: hardly a protection
+DELTA_WEAK_ABOVE = 1e-3  # a chance that a guarantee fails altogether
 SLACK = 1 + 1e-12  # sums of prices carry rounding errors; a promise is not broken by the last bit
 
 
@@ -121,7 +122,8 @@ def promise(said: Mapping[str, Any]) -> Promise:
         return Promise.BROKEN
     if holds["epsilon"] > claimed["epsilon"] * SLACK or holds["delta"] > claimed["delta"] * SLACK:
         return Promise.BROKEN
-    return Promise.WEAK if holds["epsilon"] > WEAK_ABOVE else Promise.KEPT
+    weak = holds["epsilon"] > WEAK_ABOVE or holds["delta"] > DELTA_WEAK_ABOVE
+    return Promise.WEAK if weak else Promise.KEPT
 
 
 def promise_words(said: Mapping[str, Any]) -> str:

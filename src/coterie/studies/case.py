@@ -97,6 +97,8 @@ def make_case(study: Specification, row: Row, replication: int) -> Case:
         raise UsageError(f"problem.kind must be {wanted} for {entry.name}, got {study.problem.kind!r}")
     graph = make_graph(study, np.random.default_rng([study.seed, replication, NETWORK]))
     method = contract.build(entry, row.options, setting)
+    if row.content:  # that clients fold is a property of an algorithm's text, which nobody has proved for a user's own
+        method = method._replace(folds=False)
     check_faults(row, method, study.problem.agents)
     method = method._replace(warnings=(*method.warnings, *fault_warnings(row, method)))
     delay, links, traffic = STRUCTURES[method.structure](study, method, graph, overall.max() - overall)
