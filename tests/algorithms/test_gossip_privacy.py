@@ -80,7 +80,7 @@ class Watched(Agent):
     def __init__(self, role, p, chance, reach, holders, change=None):
         door = Door(chance, change if chance.node == 0 else None)
         super().__init__(role, p, door, rehearsal=True, reach=reach, holders=holders)
-        self.seen, self.told = [], [0] * ARMS
+        self.seen, self.told, self.turned = [], [0] * ARMS, None
 
     def begin(self, t):
         super().begin(t)
@@ -88,11 +88,11 @@ class Watched(Agent):
 
     def tell(self, ticket, reward):
         change, arm = self.chance.change, self.waiting.get(ticket)
-        if arm is not None:
+        if arm is not None and ticket not in self.desk.told:  # a reward may come twice
             self.told[arm] += 1
             if change and (arm, self.told[arm]) == change[:2]:
-                self.chance.difference, reward = UNIT * (1 - 2 * reward), 1.0 - reward
-        super().tell(ticket, reward)
+                self.turned, self.chance.difference = ticket, UNIT * (1 - 2 * reward)
+        super().tell(ticket, 1.0 - reward if ticket is not None and ticket == self.turned else reward)
 
     def speak(self, t):
         self.seen.append(super().speak(t))

@@ -33,7 +33,8 @@ def make_secrets(
     """New secrets, with the facts the door goes by. `reach` is one number, or [..., arm]."""
     reach = np.asarray(reach, float)
     secrets = np.zeros(shape, secret_record(arms, marks, alike=reach.ndim == 0))
-    secrets["most"], secrets["norm"], secrets["holders"], secrets["reach"] = stream, norm, holders, reach.max()
+    secrets["most"], secrets["norm"], secrets["holders"] = stream, norm, holders
+    secrets["reach"] = reach.max(axis=-1) if reach.ndim > 0 else reach
     if reach.ndim > 0:
         secrets["spans"][..., :arms] = reach
     return secrets
