@@ -21,7 +21,6 @@ from coterie.engines.agent import Agent
 from coterie.engines.chance import Keyed
 from coterie.engines.memory import keys_of, seeds_of
 from coterie.errors import UsageError
-from coterie.kernel import UNIT
 
 OFTEN = settings(max_examples=100)
 

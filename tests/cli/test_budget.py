@@ -135,7 +135,7 @@ def test_every_row_of_a_study_is_told(budget):
         (["gossip-ucb", "--true-epsilon", "1"], "gossip-ucb has no epsilon"),
         (["quickstart", "--epsilon", "1"], "must be left out for a study"),
         (["quickstar"], "did you mean 'quickstart'?"),
-    ],  # fmt: skip
+    ],
 )
 def test_bad_input_is_one_line(arguments, message, budget):
     done = budget(*arguments)

@@ -34,7 +34,8 @@ def printed():
 
 
 def test_every_promise_has_its_mark_and_the_key_explains_those_that_occur(printed):
-    rows = [row("kept", 1.0, 1.0), row("weak", 5.0, 5.0), row("broken", 0.1, 5.0), row("lost", 1.0, None), row("bare", None, None)]
+    rows = [row("kept", 1.0, 1.0), row("weak", 5.0, 5.0), row("broken", 0.1, 5.0)]
+    rows += [row("lost", 1.0, None), row("bare", None, None)]
     lines, text = printed(*rows)
     assert lines["kept"][-3:] == ["1", "1", "●"] and lines["weak"][-3:] == ["5", "5", "◐"]
     assert lines["broken"][-3:] == ["0.1", "5", "✕"] and lines["lost"][-4:] == ["1", "no", "limit", "✕"]
