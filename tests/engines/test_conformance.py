@@ -21,7 +21,7 @@ from coterie.kernel import UNIT, argmax, capacity, node, pick, record, uniform
 from coterie.network import collect, disjoint, path, synchronise
 from coterie.problem import bernoulli, gaussian, procurement
 
-AGENTS, ARMS, SEED = 5, 4, 7
+AGENTS, ARMS, SEED = 5, 4, 8
 MEANS = np.array([0.9, 0.7, 0.4, 0.1])
 UNLIKE = MEANS + 0.1 * np.array([[-1, 1, -1, 1], [1, -1, 1, -1], [0.5, 0, -0.5, 0], [-0.5, 0, 0.5, 0], [0, 0, 0, 0]])
 COSTS = 0.2 + 0.6 * np.abs(np.sin(np.arange(AGENTS * ARMS))).reshape(AGENTS, ARMS)
@@ -290,7 +290,7 @@ def test_all_ways_to_run_a_replication_end_in_the_same_bytes(name):
 def says_something(name, run):
     """Several epochs, or several releases and words among peers, and arms other than the best."""
     node, nothing = case(name).method.node, Algorithm("nothing")
-    silent, closed = node.speak is nothing.speak, node.release is nothing.release
+    silent, closed = node.speak is nothing.speak, node.release is nothing.release or "echo" in name  # which is noise alone
     releases = run.ledgers["entries"].max(axis=(2, 3)).max(axis=1).min()
     return (closed or releases >= 2) and run.curves.max() > 0 and (silent or run.tallies["up_messages"].min() > 0)
 

@@ -169,6 +169,13 @@ def test_the_least_price_grows_with_what_one_reward_can_move(say):
     assert ask(say, past(reach=np.array([1.0, 4.0, 1.0])))[1].refused == PRICE
 
 
+def test_every_node_goes_by_the_reach_of_its_own_arms():
+    """Where arms have spans of their own, the largest of them is the reach; not that of another node's."""
+    secrets = make_secrets((2, 2), ARMS, MARKS, np.array([[1.0, 2.0, 3.0], [0.0, 7.0, 5.0]]))
+    assert secrets["reach"].tolist() == [[3.0, 7.0]] * 2
+    assert secrets["spans"][1, 1, :ARMS].tolist() == [0.0, 7.0, 5.0]
+
+
 def test_a_price_of_before_does_not_stand_in_for_a_price_of_zero():
     out, secret, ledger = ask(each(0.5, 0, 1))
     for k in range(ARMS):
