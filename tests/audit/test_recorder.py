@@ -1,5 +1,7 @@
 """A recorded run is the run itself with a true transcript, and a life that is lived twice is the same life."""
 
+from math import inf
+
 import numpy as np
 import pytest
 
@@ -42,7 +44,7 @@ class Noting(Agent):
     """A deployed agent that keeps what it was seen to do."""
 
     def __init__(self, role, p, chance, reach=1.0, holders=1):
-        super().__init__(role, p, chance, rehearsal=True, reach=reach, holders=holders)
+        super().__init__(role, p, chance, rehearsal=True, low=-inf, high=inf, reach=reach, holders=holders)
         self.seen = []
 
     def begin(self, t):

@@ -47,7 +47,7 @@ def bind_lives(
         f'"""Generated from {engine.__name__}: a world for each replication. {_digest()}"""',
         f"from {plain.__module__} import *",
         "from coterie.audit.tape import brief",
-        "\n", own_worlds(inspect.getsource(engine.run), bool(server and server.trusted)),
+        "\n", own_worlds(inspect.getsource(engine.run), bool(server and (server.trusted or server.sums))),
     ])  # fmt: skip
     module = import_text(f"coterie_lives_{node.name}_{hashlib.sha256(text.encode()).hexdigest()[:16]}", text)
     return _compile(module) if compiled else module.run

@@ -57,7 +57,7 @@ def record_agent(rule: Algorithm, p: Any, turns: int, replayed: bool = False) ->
 def record_server(rule: Algorithm, p: Any, turns: int, replayed: bool = False) -> Recorded:
     """The server with a transcript of what it has said, and with a tape where it has a door of its own."""
     parts = {"speak": said("message", rule.message(p))}
-    return write_down(rule, p, parts | ({"publish": []} if replayed and rule.trusted else {}), turns)
+    return write_down(rule, p, parts | ({"publish": []} if replayed and (rule.trusted or rule.sums) else {}), turns)
 
 
 def said(channel: str, kind: dtype) -> list[Column]:

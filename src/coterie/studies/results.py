@@ -169,7 +169,7 @@ def open_folder(study: Specification, folder: Path) -> bool:
     try:
         if about.exists():
             found = json.loads(about.read_text())
-            if found.get("name") == study.name and found.get("version") != VERSION:
+            if found.get("version") != VERSION:
                 made = f"a run of version {found.get('version')}, whose numbers are others"
                 raise StateError(f"{folder}: must be empty or hold a run of version {VERSION}, got {made}: name another folder")
             if (found.get("hash"), found.get("version")) != (study.digest, VERSION):
