@@ -18,9 +18,9 @@ from coterie.privacy.statement import epsilon_text, promise, promise_words
 
 def budget(
     target: str = typer.Argument(help="An algorithm, a TOML file, or the name of a built-in study."),
-    agents: int = typer.Option(10, metavar="N", help="For an algorithm: the number of agents."),
-    arms: int = typer.Option(10, metavar="K", help="For an algorithm: the number of arms."),
-    horizon: int = typer.Option(10_000, metavar="T", help="For an algorithm: the number of rounds."),
+    agents: int = typer.Option(None, metavar="N", help="For an algorithm: the number of agents; default 10."),
+    arms: int = typer.Option(None, metavar="K", help="For an algorithm: the number of arms; default 10."),
+    horizon: int = typer.Option(None, metavar="T", help="For an algorithm: the number of rounds; default 10,000."),
     epsilon: float = typer.Option(None, metavar="E", help="For an algorithm: the epsilon to promise."),
     mode: str = typer.Option(None, metavar="M", help="For an algorithm: private, paper, ..."),
     true_epsilon: float = typer.Option(None, metavar="E", help="Instead: the epsilon that shall hold; finds the noise."),
@@ -38,14 +38,15 @@ def budget(
     from coterie.studies.budget import price_study
 
     for name, value, least in (("agents", agents, 1), ("arms", arms, 2), ("horizon", horizon, 1), ("person", person, 1)):
-        if value < least:
+        if value is not None and value < least:
             raise UsageError(f"--{name} must be a whole number >= {least}, got {value}")
     with Console(stderr=True).status("adding up (a long horizon is compiled the first time)"):
         if target in names() or target.endswith(".py"):
             given = {key: value for key, value in (("epsilon", epsilon), ("mode", mode)) if value is not None}
-            prices = [_price(find(target), given | _options(sets), (agents, arms, horizon), true_epsilon)]
-        elif (epsilon, mode, true_epsilon) != (None, None, None):
-            raise UsageError(f"--epsilon, --mode and --true-epsilon must be left out for a study, use --set; got {target!r}")
+            prices = [_price(find(target), given | _options(sets), (agents or 10, arms or 10, horizon or 10_000), true_epsilon)]
+        elif any(value is not None for value in (epsilon, mode, true_epsilon, agents, arms, horizon)):
+            named = "--epsilon, --mode, --true-epsilon, --agents, --arms and --horizon"
+            raise UsageError(f"{named} must be left out for a study, use --set; got {target!r}")
         else:
             prices = price_study(load_study(target, sets).specification)
     rows = [price.document(person) for price in prices]

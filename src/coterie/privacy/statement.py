@@ -238,6 +238,8 @@ def guarantees(claim: Claim, doors: Doors, loss: Loss, rewards: int = 1, unit: s
             why, lost = "reports are raw sums: the server adds the noise", inf
         elif not doors.single and party == EVERYONE:
             why, lost = "a single report carries a share of the noise only", inf
+        elif not doors.single and single:
+            sees = "the sum of all reports"
         elif doors.caveat and choices:
             why, lost = doors.caveat, inf
         if sees == NOTHING:
