@@ -344,6 +344,9 @@ def build(entry: Entry, options: Any, setting: Setting) -> Method:
     for fault in (method.claim.fault, *role_faults(method.node), *role_faults(method.server), *server_faults(method, setting)):
         if fault:
             raise AlgorithmError(f"{entry.name}: {fault}")
+    if not method.node.mechanism.single and not entry.build.__module__.startswith("coterie.algorithms."):
+        uncounted = "nobody counts whose shares are in a sum"
+        raise AlgorithmError(f"{entry.name}: noise in shares is for built-in algorithms: {uncounted}")
     return method
 
 
@@ -373,8 +376,10 @@ def server_faults(method: Method, setting: Setting) -> Iterator[str]:
 
 
 def is_silent(method: Method) -> bool:
-    """Whether nothing is ever sent."""
-    return method.server is None and method.node.speak is speak and method.meetings == 0
+    """Whether nothing is ever sent, not even by those who lie or leave."""
+    role = method.node
+    quiet = role.speak is speak and role.leave is leave and role.lie is lie
+    return quiet and method.server is None and method.meetings == 0
 
 
 def doors_of(method: Method, setting: Setting) -> Doors:

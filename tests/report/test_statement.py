@@ -137,7 +137,7 @@ def test_the_audit_command_names_all_options_that_are_not_usual():
 
 def test_rows_reruns_and_other_studies_add_up(several):
     other = study_of({"name": "cdp-mab", "sweep": {"epsilon": [0.25, 0.5]}})
-    sums = page.facts(*several, KEPT, rewards=10, others={"another": price_study(other)})["added_up"]
+    sums = page.facts(*several, KEPT, rewards=10, others=[("another", price_study(other))])["added_up"]
     assert {one["what"]: (one["epsilon"], one["person"]) for one in sums} == {
         "this row 20 times, as often as the study runs it": (20.0, 200.0),
         "the 4 rows that keep their promise, once each": (pytest.approx(9.3), pytest.approx(93.0)),
@@ -171,10 +171,17 @@ def test_a_sum_over_unlike_adversaries_says_so():
     assert total["epsilon"] == 2.0 and total["note"] == "against those from whom every row protects"
 
 
+def test_a_study_that_is_named_twice_is_added_twice(several):
+    other = price_study(study_of({"name": "cdp-mab", "epsilon": 0.5}))
+    once, twice = ([("same", other)] * times for times in (1, 2))
+    totals = [page.facts(*several, KEPT, others=named)["added_up"][-1]["epsilon"] for named in (once, twice)]
+    assert totals[1] - totals[0] == pytest.approx(0.5)
+
+
 def test_losses_of_unlike_units_are_not_added_up(several):
     other = study_of({"name": "nf-cb"}, problem={"kind": "procurement", "agents": 3, "producers": 4, "alpha": 0.5}, horizon=30)
     with pytest.raises(UsageError, match="--times must name studies that protect the same"):
-        page.facts(*several, KEPT, others={"buying": price_study(other)})
+        page.facts(*several, KEPT, others=[("buying", price_study(other))])
 
 
 # --- how it looks
@@ -190,7 +197,7 @@ def crowded():
     words = {"agent": "hospital group", "arm": "treatment"}
     study = study_of(secret | {"label": label}, *bare, title=title, words=words, agents=48)
     prices = price_study(study)
-    return page.facts(study, prices, 0, 365, {"another-study": prices, "a-third-study": prices, "a-fourth-study": prices})
+    return page.facts(study, prices, 0, 365, [(name, prices) for name in ("another-study", "a-third-study", "a-fourth-study")])
 
 
 def test_the_text_fits_a_terminal(crowded):

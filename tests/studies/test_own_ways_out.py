@@ -1,12 +1,21 @@
 """What an own file may say about its ways out: noise nobody has proved, servers that are handed what they should not be."""
 
+from math import inf
+
+import numpy as np
 import pytest
 
 from coterie.algorithms import find
-from coterie.contract import Setting, build
+from coterie.contract import Claim, Setting, build, is_silent, offer, offer_all
+from coterie.engines.forecast import forecast
+from coterie.engines.simulate import Links, simulate_mesh
 from coterie.errors import AlgorithmError
 from coterie.kernel import node
-from coterie.privacy.mechanisms import LAPLACE, SHARES, SUMS
+from coterie.privacy.accountant import WITHOUT_NOISE, accounted
+from coterie.privacy.ledger import ledger_record
+from coterie.privacy.mechanisms import GAUSS, LAPLACE, SHARES, SUMS
+from coterie.privacy.statement import Guarantee
+from coterie.problem import bernoulli
 
 SETTING = Setting(agents=4, arms=2, horizon=1000)
 ENTRY = find("cdp-mab")
@@ -56,3 +65,62 @@ def test_ways_out_that_nobody_accounts_for_are_refused(name):
 @pytest.mark.parametrize("noise", ["local", "central", "secagg", "none"])
 def test_the_ways_out_of_the_built_in_forms_are_accounted_for(noise):
     assert build(ENTRY, ENTRY.options(noise=noise), SETTING).claim.fault == ""
+
+
+def test_noise_in_shares_is_not_for_own_files():
+    with pytest.raises(AlgorithmError, match="nobody counts whose shares are in a sum"):
+        build(ENTRY._replace(build=lambda options, setting: method_of("secagg")), None, SETTING)
+
+
+def test_who_hands_over_or_lies_is_not_silent():
+    method = find("fed-ucb").build(find("fed-ucb").options(isolated=True), SETTING)
+    assert is_silent(method)
+    for hook in ("leave", "lie", "speak"):
+        loud = getattr(find("fed-ucb").build(find("fed-ucb").options(), SETTING).node, hook)
+        assert not is_silent(method._replace(node=method.node._replace(**{hook: loud})))
+
+
+@node
+def two_prices(open, p, t, plan, out):
+    """One draw of a stream at two scales: twice the one less the other would be the raw sum."""
+    offer_all(out, plan.arm[0], p.price)
+    offer_all(out, plan.arm[0], p.price / 2)
+
+
+def test_a_stream_has_one_price_also_within_a_turn():
+    method = find("fed-ucb").build(find("fed-ucb").options(mechanism="digits"), SETTING)
+    loud = method._replace(node=method.node._replace(name="two_prices", release=two_prices, width=2))
+    nobody = Links(np.zeros(2, int), np.zeros(0, int), np.zeros(0, int), np.zeros((0, 2), int))
+    known = {field: values[:1] for field, values in loud.known.items()}
+    about = loud._replace(known=known, meetings=0), bernoulli, bernoulli.world(np.ones((1, 2))), 1, 5, np.array([5]), nobody
+    with pytest.raises(AlgorithmError, match="changes its price"):
+        simulate_mesh(*about, compiled=False)
+
+
+def dear_arms(prices):
+    """A method whose arms cost differently, by a field that is known beforehand."""
+    method = find("fed-ucb").build(find("fed-ucb").options(), SETTING)
+    return method._replace(node=method.node._replace(release=prices))
+
+
+@node
+def raw_arm_one(open, p, t, plan, out):
+    for e in range(plan.entries):
+        offer(out, plan.arm[e], p.price if plan.arm[e] == 0 else inf)
+
+
+def test_an_arm_that_costs_more_than_the_first_is_forecast():
+    assert forecast(dear_arms(raw_arm_one), 50).agent.loss == WITHOUT_NOISE
+
+
+def test_normal_noise_keeps_no_promise_without_a_delta():
+    ledgers = np.zeros((1, 1), ledger_record(2, 1))
+    assert accounted(ledgers, GAUSS, 0.0)[0, 0] == 0
+    ledgers["squares"][..., 0, 0] = 0.01
+    assert accounted(ledgers, GAUSS, 0.0)[0, 0] == inf
+    assert 0 < accounted(ledgers, GAUSS, 1e-6)[0, 0] < 1
+
+
+def test_a_delta_that_protects_nothing_cannot_be_promised_and_is_not_called_nothing():
+    assert Claim(0.1, 0.999).fault == "delta of a claim must be a number in [0, 0.01], got 0.999"
+    assert "learns nothing" not in Guarantee("Eve", "all", "one reward", "nobody", 0.0, 0.005).words()

@@ -469,7 +469,7 @@ def build(options: Options, s: Setting) -> Method:
     radius, alone = o.radius or ("paper" if paper else "tuned"), o.isolated or s.agents == 1
     rule = {"plain": GOSSIP, "blocks": BLOCKS, "tree": PRINTED if paper else TREE, "digits": DIGITS, "root": ROOT}[mechanism]
     if o.isolated:
-        silent = {name: getattr(contract, name) for name in ("speak", "hear", "lie", "pose")}
+        silent = {name: getattr(contract, name) for name in ("speak", "hear", "lie", "pose", "leave", "inherit")}
         rule = rule._replace(name=f"{rule.name}_alone", **silent)
     weights = [s.agents * weight for weight in s.weights if not alone] or [1.0] * s.agents
     return Method(

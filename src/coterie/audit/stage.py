@@ -81,8 +81,8 @@ def with_transcript(case: Case, turns: int = 0, replayed: bool = False) -> Stage
     agent = record_agent(method.node, method.p, turns, replayed)
     server = record_server(method.server, method.p, turns, replayed) if method.server else None
     recorded = method._replace(node=agent.algorithm, server=server and server.algorithm, folds=False)
-    adds_up = method.server is not None and (method.server.trusted or method.server.sums)
-    tape = turns * (1 + len_of_out(method.server, method.p)) if replayed and adds_up else 0
+    server_door = method.server if method.server and (method.server.trusted or method.server.sums) else None
+    tape = turns * (1 + len_of_out(server_door, method.p)) if replayed and server_door else 0
     return Stage(case, case._replace(method=recorded), agent, server, blank_worlds(case, tape))
 
 

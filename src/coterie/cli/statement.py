@@ -39,7 +39,7 @@ def statement(
     with Console(stderr=True).status("adding up (a long horizon is compiled the first time)"):
         prices = price_study(loaded)
         index = page.row_of(loaded, row, prices)
-        priced = {other.name: price_study(other) for other in others}
+        priced = [(other.name, price_study(other)) for other in others]
         found = page.facts(loaded, prices, index, rewards, priced, _audited(loaded.rows[index]) if audit else None)
     path = out or Path(f"{loaded.name}-statement.html")
     if out is not None or not as_json:

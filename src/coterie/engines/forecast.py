@@ -86,12 +86,14 @@ def forecast(method: Method, horizon: int) -> Forecast:
         agent, server = _around_a_server(method, horizon)
         return Forecast(_course(agent), _course(server) if server.events else None, horizon)
     course = _course(_among_peers(method, min(horizon, ROUNDS_RECORDED)))
-    looks = _looks_again(method, min(horizon, ROUNDS_WATCHED))
+    looks, seen = _looks_again(method, min(horizon, ROUNDS_WATCHED))
     if looks:
         dearest_look = price_of(max(looks, key=lambda event: event.price))
         course = course._replace(releases=horizon, loss=Loss(*(part * horizon for part in dearest_look)))
     elif horizon > ROUNDS_RECORDED:
         course = course._replace(releases=None) if course.loss == WITHOUT_NOISE else _compiled(method, horizon, course)
+    if WITHOUT_NOISE in seen:  # an arm may cost what the one that is played does not
+        course = course._replace(loss=WITHOUT_NOISE)
     return Forecast(course, None, horizon + start_up)
 
 
@@ -103,8 +105,11 @@ def _among_peers(method: Method, horizon: int) -> Recorded:
     return agent
 
 
-def _looks_again(method: Method, horizon: int) -> list[Event]:
-    """Releases about arms that were not pulled and rewards that were released before. All arms are in play."""
+def _looks_again(method: Method, horizon: int) -> tuple[list[Event], list[Loss]]:
+    """Releases about arms that were not pulled and rewards that were released before; and what the dearest rewards have lost.
+
+    All arms are in play.
+    """
     agent, found, last = _node(method.node, method.p, method.known), list[Event](), dict[tuple[int, int], int]()
     for t in range(method.node.first_round, horizon + 1):
         agent.begin(t)
@@ -114,7 +119,7 @@ def _looks_again(method: Method, horizon: int) -> list[Event]:
             if event.arm not in pulled and event.first <= last.get((event.arm, event.chain), 0):
                 found.append(event)
             last[event.arm, event.chain] = event.last
-    return found
+    return found, dearest(agent.events)
 
 
 def _around_a_server(method: Method, horizon: int) -> tuple[Recorded, Recorded]:

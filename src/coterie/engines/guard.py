@@ -7,6 +7,7 @@ from typing import Any
 from coterie.contract import Algorithm
 from coterie.engines.protocol import Protocol
 from coterie.errors import AlgorithmError, CoterieError, ProtocolError
+from coterie.guests import blamed
 
 
 class Guarded:
@@ -26,7 +27,8 @@ class Guarded:
         except Exception as fault:
             name, kind = self.algorithm.name, type(fault).__name__
             line = f"{name}: {hook.__name__.strip('_')} of turn {self.t} broke off with {kind}"
-            raise AlgorithmError(line) from self._tellable(fault)
+            own = "" if self.algorithm.caveat else blamed(fault)
+            raise AlgorithmError(own or line) from self._tellable(fault)
 
     @contextmanager
     def _beyond_recall(self) -> Iterator[None]:

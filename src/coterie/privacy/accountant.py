@@ -37,6 +37,8 @@ def accounted(ledgers: np.ndarray, mechanism: Mechanism, delta: float) -> np.nda
     if mechanism.adds_up == "never":
         return np.where((ledgers["entries"] > 0).any(axis=(-1, -2)), inf, 0.0)
     mu = np.sqrt(ledgers["squares"].sum(axis=-1).max(axis=-1))
+    if delta == 0.0:
+        return np.where(mu > 0, inf, 0.0)
     return np.vectorize(epsilon_of, otypes=[float])(mu, delta)
 
 

@@ -127,6 +127,8 @@ def look_up_all(out, secret, ledger, arms, paired):
         fault = ROOM
     for e in range(out.entries if fault == 0 else 0):
         fault |= fill_in(out, secret, ledger, arms, e)
+        for before in range(e if secret.most > 0 else 0):  # one draw at two prices would cancel out
+            fault |= STREAM if out.arm[before] == out.arm[e] and out.price[before] != out.price[e] else 0
     for e in range(out.moves if fault == 0 else 0):
         fault |= move_point(secret, arms, out.move_arm[e], out.move_from[e], out.move_to[e])
     for e in range(out.entries if fault == 0 else 0):

@@ -21,6 +21,7 @@ SEES_NO_CHOICES = "anyone who sees every message, but no arm, count or time of a
 SEES_NO_REPORT = "anyone but the server, who sees its decisions, every arm and time, but no report"
 SEES_SUMS = "anyone who sees the sum of all reports, every arm and time, but no single report"
 WEAK_ABOVE = 3.0  # odds may then shift by more than a factor of 20: hardly a protection
+DELTA_MOST = 0.01  # above it nothing is said by an epsilon
 DELTA_WEAK_ABOVE = 1e-3  # a chance that a guarantee fails altogether
 SLACK = 1 + 1e-12  # sums of prices carry rounding errors; a promise is not broken by the last bit
 
@@ -37,7 +38,8 @@ class Claim(NamedTuple):
         """What is wrong with the numbers."""
         if not self.epsilon > 0:
             return f"epsilon of a claim must be a number > 0, got {self.epsilon}"
-        return "" if 0 <= self.delta < 1 else f"delta of a claim must be a number in [0, 1), got {self.delta}"
+        told = f"delta of a claim must be a number in [0, {DELTA_MOST}], got {self.delta}"
+        return "" if 0 <= self.delta <= DELTA_MOST else told
 
 
 class Doors(NamedTuple):
@@ -198,7 +200,7 @@ class Guarantee(NamedTuple):
         who = f"{self.party} (sees {self.sees})"
         if self.epsilon == inf:
             return f"{who} is not kept from learning {self.unit}: {self.why}."
-        if self.epsilon == 0.0:
+        if self.epsilon == 0.0 and self.delta == 0.0:
             return f"{who} learns nothing about {self.unit}."
         weak = ", which is weak" if self.epsilon > WEAK_ABOVE else ""
         rest = f", but for a chance of {self.delta:g}" if self.delta else ""

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from coterie.checking.verdicts import audited
 from coterie.errors import StorageError, UsageError
 from coterie.privacy.statement import (
     WEAK_ABOVE,
@@ -30,7 +31,7 @@ from coterie.report.numbers import GLUE, listed
 from coterie.report.privacy import success_bound
 from coterie.report.words import Words
 from coterie.studies.budget import Price, added_up
-from coterie.studies.spec import Procurement, Specification, finite_or_null, rewritten
+from coterie.studies.spec import Procurement, Row, Specification, finite_or_null, rewritten
 from coterie.version import VERSION
 
 HERE = Path(__file__).parent
@@ -67,7 +68,7 @@ def facts(
     prices: Sequence[Price],
     index: int,
     rewards: int = 10,
-    others: Mapping[str, Sequence[Price]] | None = None,
+    others: Sequence[tuple[str, Sequence[Price]]] = (),
     audit: Verdict | None = None,
 ) -> dict[str, Any]:
     """All that the page says, as JSON takes it: an infinite epsilon is null."""
@@ -91,9 +92,9 @@ def facts(
         "losses": [loss(price, count) for count in dict.fromkeys((1, rewards))],
         "parties": [one.document() for one in price.guarantees()],
         "not_covered": list(not_covered(price, study)),
-        "added_up": list(sums(study, prices, index, rewards, others or {})),
+        "added_up": list(sums(study, prices, index, rewards, others)),
         "audit": {"verdict": audit and audit.words, "failed": audit and audit.failed, "command": audit_command(row)},
-        "to_sign": promise(said).kept and not (audit and audit.failed),
+        "to_sign": promise(said).kept and not (audit and audit.failed) and not unproved(row, audit),
     }
     return rewritten(found, finite_or_null)
 
@@ -153,7 +154,7 @@ def held(epsilon: float) -> str:
 
 
 def sums(
-    study: Specification, prices: Sequence[Price], index: int, rewards: int, others: Mapping[str, Sequence[Price]]
+    study: Specification, prices: Sequence[Price], index: int, rewards: int, others: Sequence[tuple[str, Sequence[Price]]]
 ) -> Iterator[dict[str, Any]]:
     """What a reward, and a person with so many of them, loses by more than one run on the same data."""
     own = prices[index]
@@ -166,7 +167,8 @@ def sums(
     if len(prices) > 1:
         yield total(f"all {len(prices)} rows of this study, once each", prices, rewards)
     if others:
-        yield total(f"this row, and all rows of {listed(list(others))}", [own, *itertools.chain(*others.values())], rewards)
+        named = listed([name for name, _ in others])
+        yield total(f"this row, and all rows of {named}", [own, *itertools.chain(*(rows for _, rows in others))], rewards)
 
 
 def total(what: str, prices: Sequence[Price], rewards: int) -> dict[str, Any]:
@@ -273,8 +275,16 @@ def wrapped(name: str, sentence: str, width: int) -> list[str]:
     )
 
 
+def unproved(row: Row, audit: Verdict | None) -> bool:
+    """What a file of one's own costs on its dearest path is not proved: it is signed for only after an audit."""
+    return bool(row.content) and audit is None and not audited(row.reference, row.options)
+
+
 def unsigned(found: Mapping[str, Any]) -> str:
-    return f"nothing to sign: {'the audit has failed' if found['audit']['failed'] else 'no promise is made that is kept'}"
+    if found["audit"]["failed"]:
+        return "nothing to sign: the audit has failed"
+    kept = found["promise"] in (Promise.KEPT.value, Promise.WEAK.value)
+    return f"nothing to sign: {'an own file is audited first' if kept else 'no promise is made that is kept'}"
 
 
 def loss_words(one: Mapping[str, Any]) -> str:
