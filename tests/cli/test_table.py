@@ -8,8 +8,8 @@ from coterie.cli.table import summary_table
 
 def row(label, claimed, accounted, size=1000.0):
     privacy = {
-        "claimed": None if claimed is None else {"epsilon": claimed, "delta": 0.01},
-        "accounted": {"epsilon": accounted, "delta": 0.01},
+        "claimed": None if claimed is None else {"epsilon": claimed, "delta": 1e-6},
+        "accounted": {"epsilon": accounted, "delta": 1e-6},
         "private": None not in (claimed, accounted) and accounted <= claimed,
         "unit": "one reward of one agent",
     }

@@ -187,10 +187,10 @@ def test_plans_that_cannot_be_carried_out_are_refused(choose):
     method = made("cdp-mab")
     wrong = method._replace(node=method.node._replace(choose=choose))
     about = (wrong, bernoulli, bernoulli.world(MEANS), AGENTS, HORIZON, np.array([HORIZON]))
-    with pytest.raises(AlgorithmError, match="nothing may leave by a plan with more entries than there are arms"):
+    with pytest.raises(AlgorithmError, match="nothing may leave by a plan with more entries than arms"):
         simulate_star(*about, seed=SEED, compiled=False)
     client = Replay(wrong, [0], 0).clients[0]
-    with pytest.raises(AlgorithmError, match="turn 1 has a plan with more entries than there are arms"):
+    with pytest.raises(AlgorithmError, match="turn 1 has a plan with more entries than arms"):
         client.begin(1)
 
 

@@ -98,11 +98,12 @@ def test_an_unknown_mechanism_or_a_senseless_number_is_refused():
 
 
 def test_every_kind_of_noise_is_accounted_as_its_note_says():
-    pure = {name for name in MECHANISMS if spent([event(1, 1, 0.5, name)]) == 0.5}
-    normal = {name for name in MECHANISMS if spent([event(1, 1, 0.5, name)], 1e-6) == epsilon_of(0.5, 1e-6)}
+    paid = [name for name, mechanism in MECHANISMS.items() if mechanism.covers != "nothing"]
+    pure = {name for name in paid if spent([event(1, 1, 0.5, name)]) == 0.5}
+    normal = {name for name in paid if spent([event(1, 1, 0.5, name)], 1e-6) == epsilon_of(0.5, 1e-6)}
     assert pure == {"laplace", "shares", "digits"}
     assert normal == {"gauss", "pair", "triangle", "root"}
-    assert set(MECHANISMS) - pure - normal == {"kept"} and spent([event(1, 1, 0.5, "kept")], 0.1) == inf
+    assert set(paid) - pure - normal == {"kept"} and spent([event(1, 1, 0.5, "kept")], 0.1) == inf
 
 
 def test_an_event_cannot_be_changed():
@@ -222,7 +223,8 @@ BOUNDED = ("fed_ucb_printed",)  # may release a piece of a level after later one
 def test_the_accountant_agrees_with_the_ledger_to_the_last_digit(name, example, monkeypatch):
     """The record itself is in floating point: it rounds squares, and sums where covers overlap."""
     nodes = [node for node in record(name, example, monkeypatch) if node[2]]
-    assert bool(nodes) == (name != "nf-cb" and example.get("learning") != "echo")  # which send nothing, and noise alone
+    quiet = name == "nf-cb" or (example.get("mode"), example.get("learning")) == ("paper", "echo")
+    assert bool(nodes) == (not quiet)  # these send nothing, or noise alone
     for role, ledger, events in nodes:
         for arm, (loss, squares) in rebooked(events).items():
             [found] = dearest([event for event in events if event.arm == arm])

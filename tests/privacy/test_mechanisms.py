@@ -17,7 +17,7 @@ from coterie.engines.memory import keys_of, seeds_of
 from coterie.kernel import NOISE, UNIT, fold, node, one, rows, side, stream
 from coterie.privacy import mechanisms
 from coterie.privacy.accountant import WITHOUT_NOISE, accounted, booked_loss
-from coterie.privacy.door import book_entries, book_pairs, book_streams
+from coterie.privacy.door import book_entries, book_nothing, book_pairs, book_streams
 from coterie.privacy.ledger import ledger_record
 from coterie.privacy.mechanisms import MECHANISMS
 from coterie.privacy.secret import make_secrets
@@ -64,8 +64,9 @@ def test_a_kind_of_noise_has_a_note_that_exists_and_names_it_or_no_price_of_it_i
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_price_is_booked_by_what_it_pays_for(name):
-    books = {"entry": book_entries, "pair": book_pairs, "stream": book_streams}
-    covers = {"pair": "pair", "triangle": "pair", "digits": "stream", "root": "stream"}.get(name, "entry")
+    books = {"entry": book_entries, "pair": book_pairs, "stream": book_streams, "nothing": book_nothing}
+    others = {"pair": "pair", "triangle": "pair", "digits": "stream", "root": "stream", "sums": "nothing"}
+    covers = others.get(name, "entry")
     assert MECHANISMS[name].covers == covers
     assert MECHANISMS[name].book is books[covers]
 

@@ -22,6 +22,8 @@ from coterie.kernel import UNIT, node, record
 from coterie.privacy.ledger import loss_per_reward
 from coterie.problem import bernoulli
 
+pytestmark = pytest.mark.slow  # the audit's battery does the same compiled, and faster
+
 AGENTS, ARMS, MEANS = 4, 3, np.array([[0.8, 0.68, 0.2]])
 HORIZON = {"peers": 60}  # rounds; elimination is given enough for several epochs
 SETTING = Setting(AGENTS, ARMS, 4000, gap=0.12, components=(3, 1), terms=Terms(np.ones((4, 3)), np.ones((4, 3)), 0.5, 1.0))
