@@ -15,7 +15,7 @@ FILE = str(Path(__file__).with_name("leaks.py"))
 SEEDS = {"rare": 1}
 ROUNDS = 80  # one length, so that one engine serves all
 LEAKY = find(FILE)
-PRICES, PEEKS = (getattr(__import__("sys").modules[LEAKY.build.__module__], name) for name in ("PRICES", "PEEKS"))
+PRICES, PEEKS = (getattr(__import__("sys").modules[LEAKY.options.__module__], name) for name in ("PRICES", "PEEKS"))
 HOLDS = {
     "bare-first": "no limit", "dear": "50", "retry": "2", "half-noise": "2", "two-chains": "2", "late-price": "50",
     "second-price": "50", "crowd-price": "50", "heir-price": "no limit", "rare-price": "no limit",
