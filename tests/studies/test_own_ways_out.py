@@ -1,10 +1,12 @@
 """What an own file may say about its ways out: noise nobody has proved, servers that are handed what they should not be."""
 
 from math import inf
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from coterie import contract
 from coterie.algorithms import find
 from coterie.contract import Claim, Setting, build, is_silent, offer, offer_all
 from coterie.engines.forecast import forecast
@@ -16,6 +18,10 @@ from coterie.privacy.ledger import ledger_record
 from coterie.privacy.mechanisms import GAUSS, LAPLACE, SHARES, SUMS
 from coterie.privacy.statement import Guarantee
 from coterie.problem import bernoulli
+from coterie.report import statement
+from coterie.studies import load_study
+from coterie.studies.budget import price_study
+from coterie.studies.case import make_case
 
 SETTING = Setting(agents=4, arms=2, horizon=1000)
 ENTRY = find("cdp-mab")
@@ -124,3 +130,30 @@ def test_normal_noise_keeps_no_promise_without_a_delta():
 def test_a_delta_that_protects_nothing_cannot_be_promised_and_is_not_called_nothing():
     assert Claim(0.1, 0.999).fault == "delta of a claim must be a number in [0, 0.01], got 0.999"
     assert "learns nothing" not in Guarantee("Eve", "all", "one reward", "nobody", 0.0, 0.005).words()
+
+
+EXAMPLE = Path(__file__).parents[2] / "examples/own_algorithm.py"
+
+
+def own_study():
+    problem = {"means": [0.2, 0.8], "agents": 3}
+    return load_study({"horizon": 40, "problem": problem, "algorithm": [{"name": str(EXAMPLE)}]}).specification
+
+
+def test_clients_of_an_own_file_are_never_folded(monkeypatch):
+    """Whether its clients may share one record, of which one books for all, is a claim about its text."""
+    study = own_study()
+    assert make_case(study, study.rows[0], 0).method.folds is False
+    whole = contract.build
+    monkeypatch.setattr(contract, "build", lambda *about: whole(*about)._replace(folds=True))
+    assert make_case(study, study.rows[0], 0).method.folds is False
+
+
+def test_an_own_file_is_signed_for_only_after_an_audit(monkeypatch):
+    study = own_study()
+    told = statement.facts(study, price_study(study), 0)
+    assert told["privacy"]["private"] and not told["to_sign"]
+    assert statement.unsigned(told) == "nothing to sign: an own file is audited first"
+    assert statement.facts(study, price_study(study), 0, audit=statement.Verdict("no leak found", False))["to_sign"]
+    monkeypatch.setattr(statement, "audited", lambda path, options: True)
+    assert statement.facts(study, price_study(study), 0)["to_sign"]

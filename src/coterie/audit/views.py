@@ -6,7 +6,8 @@
     server      the reports a server receives
 
 Two kinds of reports are special, because the statements about them say so. A trusted server is handed raw rewards: there is
-nothing to find out about what it sees, so it has no view. Of reports with shares of noise only the sum is seen, by everyone.
+nothing to find out about what it sees, so it has no view. Shares of noise are sealed: of their sums the
+game sees what the server decides.
 """
 
 from collections.abc import Iterator, Sequence
