@@ -12,15 +12,16 @@ from types import MappingProxyType, ModuleType
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from coterie.audit import tape, world
 from coterie.contract import Algorithm
 from coterie.engines.bind import bind, import_text
 from coterie.engines.faults import Weather
 from coterie.engines.simulate import Run, simulate_mesh, simulate_star
-from coterie.kernel import OPTIONS
+from coterie.kernel.compiling import whole
 from coterie.studies.case import Case
+
+_compiled = functools.cache(whole)
 
 
 def simulate_lives(case: Case, worlds: np.ndarray, weather: Weather, seed: int, first: int, compiled: bool = True) -> Run:
@@ -50,7 +51,7 @@ def bind_lives(
         "\n", own_worlds(inspect.getsource(engine.run), bool(server and (server.trusted or server.sums))),
     ])  # fmt: skip
     module = import_text(f"coterie_lives_{node.name}_{hashlib.sha256(text.encode()).hexdigest()[:16]}", text)
-    return _compile(module) if compiled else module.run
+    return _compiled(module.run) if compiled else module.run
 
 
 def own_worlds(text: str, trusted: bool) -> str:
@@ -65,11 +66,6 @@ def own_worlds(text: str, trusted: bool) -> str:
             line = line.replace(" worlds,", " worlds[r],")
         changed.append(line)
     return "\n".join([head, *changed]) + "\n"
-
-
-@functools.cache
-def _compile(module: ModuleType) -> Callable[..., Any]:
-    return njit(cache=True, nogil=True, **OPTIONS)(module.run)
 
 
 def _digest() -> str:

@@ -1,19 +1,128 @@
-"""Three ways to mark a function for the compiler.
+"""Four ways to mark a function for the compiler.
 
 `node`    plain Python when Python calls it, machine code when a compiled loop calls it: all hooks and engines.
 `inline`  machine code in both cases, so that both give the same bits: the dice and the samplers' short paths.
 `rare`    the same, kept out of line: long samplers would bloat every loop they are inlined into.
+`whole`   a loop that Python calls: everything above is a part of it.
+
+A part is only linked into what calls it. Left alone the compiler would optimise and emit every part by itself, again inside
+each caller, and once more for wrappers nobody calls: that was half of the time.
 
 No exception paths and no calls inside a loop: both keep the compiler from using vectors. No fast-math: bytes must agree.
 """
 
-from typing import Any
+import functools
+import gc
+from collections.abc import Callable
+from typing import Any, cast
 
 from numba import njit
-from numba.extending import register_jitable as node
+from numba.core import ir, types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.typed_passes import NoPythonSupportedFeatureValidation
+from numba.extending import overload, register_jitable
 
-OPTIONS: dict[str, Any] = {"error_model": "numpy", "forceinline": True}
-inline = njit(**OPTIONS)
-rare = njit(error_model="numpy")
+from coterie.guests import OWN
 
-__all__ = ["OPTIONS", "inline", "node", "rare"]
+
+class _NoEnvironment:
+    """Stands for the code generator of a part, which has no address: nothing can be stored there."""
+
+    def set_env(self, name: str, env: Any) -> None:
+        """Only raising exceptions needs it, and there are none."""
+
+
+class _Part(JITCodeLibrary):
+    """Code that has been through the function passes and waits to be linked."""
+
+    def finalize(self) -> None:
+        self._raise_if_finalized()
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        return _NoEnvironment()
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class _PlainIndices(FunctionPass):
+    """Our own code counts from the front: to look whether an index is negative would cost at every access.
+
+    Users' own files may count from the back.
+    """
+
+    _name = "coterie_plain_indices"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        for place, signature in list(state.calltypes.items()):
+            if isinstance(place, ir.SetItem) or (isinstance(place, ir.Expr) and place.op == "getitem"):
+                array, index, *value = signature.args
+                if isinstance(array, types.Array) and index in PLAIN:
+                    del state.calltypes[place]  # it does not let itself be overwritten
+                    state.calltypes[place] = signature.replace(args=(array, PLAIN[index], *value))
+        return True
+
+
+PLAIN = {types.int64: types.uint64} | {types.UniTuple(types.int64, n): types.UniTuple(types.uint64, n) for n in (2, 3)}
+
+
+class PartCompiler(Compiler):
+    def compile_extra(self, func: Callable) -> Any:
+        flags, codegen = self.state.flags, self.state.targetctx.codegen()
+        flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+        self.is_ours = not func.__module__.startswith(OWN)
+        self.state.library = _Part(codegen, func.__qualname__)
+        return super().compile_extra(func)
+
+    def define_pipelines(self) -> list[Any]:
+        (passes,) = super().define_pipelines()
+        if self.is_ours:
+            passes.add_pass_after(_PlainIndices, NoPythonSupportedFeatureValidation)
+            passes.finalize()
+        return [passes]
+
+
+class WholeCompiler(Compiler):
+    """Compiling makes many objects and no garbage worth looking for."""
+
+    def compile_extra(self, func: Callable) -> Any:
+        collecting = gc.isenabled()
+        gc.disable()
+        try:
+            return super().compile_extra(func)
+        finally:
+            if collecting:
+                gc.enable()
+
+
+PART: dict[str, Any] = {"error_model": "numpy", "forceinline": True, "pipeline_class": PartCompiler}
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True, "pipeline_class": WholeCompiler}
+node = register_jitable(**PART)
+whole = njit(nogil=True, cache=True, **OPTIONS)
+
+
+def inline(function: Callable, **others: Any) -> Callable:
+    machine, options = njit(**OPTIONS)(function), cast(Any, PART | others)
+
+    @functools.wraps(function)
+    def call(*arguments: Any) -> Any:
+        return machine(*arguments)
+
+    overload(call, jit_options=options, strict=False)(lambda *arguments: function)
+    return call
+
+
+rare = functools.partial(inline, forceinline=False)
+
+__all__ = ["OPTIONS", "inline", "node", "rare", "whole"]

@@ -1,0 +1,57 @@
+"""Parts are linked and not emitted; an index of a user's own file may count from the back."""
+
+import types
+
+import numpy as np
+import pytest
+from numba import njit
+
+from coterie.guests import OWN
+from coterie.kernel.compiling import OPTIONS, inline, node
+
+TEXT = """
+def last(values, k):
+    return values[k]
+
+def run(values, k):
+    return last(values, k)
+"""
+
+
+def compiled(name):
+    module = types.ModuleType(name)
+    exec(compile(TEXT, __file__, "exec"), vars(module))
+    module.last = node(module.last)
+    return njit(**OPTIONS)(module.run)
+
+
+@pytest.fixture
+def values():
+    return np.arange(5) + 10
+
+
+def test_an_own_file_counts_from_the_back_as_python_does(values):
+    run = compiled(f"{OWN}counts")
+    assert [run(values, k) for k in (-1, -5, 0, 4)] == [14, 10, 10, 14]
+
+
+def test_our_own_parts_do_not_look_whether_an_index_is_negative(values):
+    looks = {}
+    for name in ("coterie.counts", f"{OWN}counts"):
+        run = compiled(name)
+        assert run(values, 3) == 13
+        (text,) = run.inspect_llvm().values()
+        looks[name] = text.count("icmp slt") + text.count("ashr i64") + text.count("lshr i64")
+    assert looks["coterie.counts"] < looks[f"{OWN}counts"]
+
+
+def test_an_inline_function_gives_the_same_bits_to_python_and_to_a_loop():
+    @inline
+    def third(x):
+        return x / 3.0 + 0.1
+
+    @njit(**OPTIONS)
+    def run(x):
+        return third(x)
+
+    assert third(0.7).hex() == run(0.7).hex() == (0.7 / 3.0 + 0.1).hex()
