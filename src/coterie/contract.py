@@ -35,9 +35,7 @@ from coterie.errors import AlgorithmError
 from coterie.kernel import capacity, node, record
 from coterie.privacy.mechanisms import LAPLACE, MECHANISMS, Mechanism
 from coterie.privacy.statement import ONE_ORDER, UNIT_OF_PRIVACY, Claim, Doors
-
-NOW = NOWHERE = -1  # an end of a stretch: the present; where to keep a point: not at all
-START = -2  # the other end: the start of the run
+from coterie.privacy.stretch import NOW, NOWHERE, START, stretch_of
 
 
 @node
@@ -172,13 +170,12 @@ def offer_between(out, arm, since, until, keep, price, chain):
     keep          the mark that the present point is kept as; NOWHERE: none
     chain         entries of one (arm, chain) should cover disjoint stretches; where they overlap, prices add up
     """
-    e = min(out.entries, len(out.arm) - 1)
-    out.arm[e] = arm
-    out.since[e] = since
-    out.until[e] = until
-    out.keep[e] = keep
-    out.price[e] = price
-    out.chain[e] = chain
+    e = out.entries
+    if (e >= 0) & (e < len(out.arm)):
+        out.arm[e] = arm
+        out.stretch[e] = stretch_of(since, until, keep)
+        out.price[e] = price
+        out.chain[e] = chain
     out.entries += 1
 
 
@@ -190,6 +187,8 @@ def remember(out, arm, mark, keep):
         out.move_arm[e] = arm
         out.move_from[e] = mark
         out.move_to[e] = keep
+    if len(out.move_arm) == 0:  # where there is no room at all, nobody counts moves
+        out.entries = len(out.arm) + 1
     out.moves += 1
 
 
@@ -203,7 +202,7 @@ def out_record(role: "Algorithm", p: Any) -> dtype:
     """What `release` says, then what the door puts in. A pair of numbers takes two entries."""
     n = capacity(p.arms) * role.width * (2 if role.mechanism.covers == "pair" else 1)
     m = capacity(role.moves(p))
-    said = dict.fromkeys(("arm", "since", "until", "keep", "chain"), (int64, n)) | {"price": (float64, n)}
+    said = dict.fromkeys(("arm", "stretch", "chain"), (int64, n)) | {"price": (float64, n)}
     moved = dict.fromkeys(("move_arm", "move_from", "move_to"), (int64, m))
     filled_in = {"first": (int64, n), "last": (int64, n), "value": (int64, n), "sensitivity": (float64, n)}
     return record(entries=int64, moves=int64, each=float64, **said, **moved, **filled_in)

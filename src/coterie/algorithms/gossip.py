@@ -150,7 +150,7 @@ def radius(open, p, log_t, k):
 
 @node
 def refresh(open, p, k):
-    """The paper's radius: spread 2 N / n, blur 256 N^2 (log T)^2 log n / (n^2 eps^2).
+    """The paper's radius has spread 2 N / n.
 
     The practical one: c sqrt(4 log t (s2 / (N n) + s2 / n^2 + V / (N n^2))), V the variance of the noise in the own sum.
     N stands for `voices` there.
@@ -161,9 +161,6 @@ def refresh(open, p, k):
         open.spread[k] = p.factor * 4.0 * (both / p.voices + p.proxy) / (n * n)
     else:
         open.spread[k] = 2.0 * N / n
-    if p.blurred:
-        log_n = log(max(n, p.least))
-        open.blur[k] = 256.0 * N * N * p.log_horizon * p.log_horizon * log_n / (n * n * p.epsilon * p.epsilon)
     open.width[k] = sqrt(open.spread[k])
 
 
@@ -228,6 +225,16 @@ def innovate(open, p, k, noisy_sum, count, variance):
 
 
 @node
+def innovate_privately(open, p, k, noisy_sum, count, variance):
+    """With the paper's radius noise has a part of its own in it: blur 256 N^2 (log T)^2 log n / (n^2 eps^2)."""
+    innovate(open, p, k, noisy_sum, count, variance)
+    if p.blurred:
+        n, N = float(open.covered[k]), float(p.agents)
+        log_n = log(max(n, p.least))
+        open.blur[k] = 256.0 * N * N * p.log_horizon * p.log_horizon * log_n / (n * n * p.epsilon * p.epsilon)
+
+
+@node
 def leave(open, p, t, card):
     """Hand over what the own estimate holds beyond the own mean, and keep the own mean: the law of sums stays true."""
     for k in range(p.slots):
@@ -272,7 +279,7 @@ def block_publish(open, p, t, plan, out):
     for e in range(out.entries):
         k = out.arm[e]
         open.noisy[k, 0] += out.value[e]
-        innovate(open, p, k, open.noisy[k, 0], out.last[e], open.variance[k] + laplace_variance(p))
+        innovate_privately(open, p, k, open.noisy[k, 0], out.last[e], open.variance[k] + laplace_variance(p))
 
 
 @node
@@ -302,7 +309,7 @@ def tree_publish(open, p, t, plan, out):
         before = m & (m - 1)
         noisy_sum = out.value[e] + (open.noisy[k, level(before)] if before > 0 else 0)
         open.noisy[k, level(m)] = noisy_sum
-        innovate(open, p, k, noisy_sum, m, ones(m) * laplace_variance(p))
+        innovate_privately(open, p, k, noisy_sum, m, ones(m) * laplace_variance(p))
 
 
 # --- streams: all running sums, with correlated noise, paid for once (mechanisms `digits` and `root`) ---------
@@ -318,7 +325,7 @@ def stream_release(open, p, t, plan, out):
 def digits_publish(open, p, t, plan, out):
     scale = p.reach * p.norm / p.price
     for e in range(out.entries):
-        innovate(open, p, out.arm[e], out.value[e], out.first[e], 2.0 * scale * scale * digits_used(out.first[e]))
+        innovate_privately(open, p, out.arm[e], out.value[e], out.first[e], 2.0 * scale * scale * digits_used(out.first[e]))
 
 
 @node
@@ -327,7 +334,7 @@ def root_publish(open, p, t, plan, out):
     for e in range(out.entries):
         k, m = out.arm[e], out.first[e]
         open.tail[k] = 1.0 if m == 1 else open.tail[k] * (2.0 * m - 3.0) / (2.0 * m - 2.0)
-        innovate(open, p, k, out.value[e], m, open.variance[k] + sigma * sigma * open.tail[k] * open.tail[k])
+        innovate_privately(open, p, k, out.value[e], m, open.variance[k] + sigma * sigma * open.tail[k] * open.tail[k])
 
 
 # --- as printed: a tree over global rounds; the first reward of an arm stays outside it, without noise ---------
@@ -373,7 +380,7 @@ def printed_publish(open, p, t, plan, out):
     if t == 0:
         for e in range(out.entries):
             open.initial[out.arm[e]] = out.value[e]
-            innovate(open, p, out.arm[e], out.value[e], 1, 0.0)
+            innovate_privately(open, p, out.arm[e], out.value[e], 1, 0.0)
         return
     k = plan.arm[0]
     top = highest(open.last[k] ^ t)
@@ -389,7 +396,7 @@ def printed_publish(open, p, t, plan, out):
         keep_prefix(open, k, t, top, noisy - out.value[0], pieces - 1)
     open.noisy[k, level(t)], open.pieces[k, level(t)] = noisy, pieces
     open.last[k] = t
-    innovate(open, p, k, open.initial[k] + noisy, open.pulls[k], pieces * laplace_variance(p))
+    innovate_privately(open, p, k, open.initial[k] + noisy, open.pulls[k], pieces * laplace_variance(p))
 
 
 @node

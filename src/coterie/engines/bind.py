@@ -17,8 +17,6 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
-from numba import njit
-
 import coterie.kernel
 import coterie.privacy
 import coterie.problem
@@ -26,9 +24,10 @@ from coterie import contract
 from coterie.contract import HOOKS, SWITCHES, Algorithm
 from coterie.engines import faults, memory, turn
 from coterie.engines.refusals import careful
-from coterie.kernel import OPTIONS
+from coterie.kernel.compiling import OPTIONS, whole
 
 FLAGS = ("FOLDED", "CHURNS", "DROPS", "LIES", "LOSES", "NEWS", "SELDOM", "SINGLY", "SEALED", "TRUSTED")
+COVERS = {"PAIRED": "pair", "STREAMED": "stream"}
 _LOCK = threading.Lock()
 
 
@@ -41,12 +40,19 @@ def bind(
     compiled: bool = True,
 ) -> Callable[..., Any]:
     """The engine's `run` with the algorithm's hooks in place of the do-nothing ones; `flags` are constants of the engine."""
+    with _LOCK:  # workers are threads
+        return _bind(engine, node, problem, server, tuple(flags.items()), compiled)
+
+
+@functools.cache
+def _bind(
+    engine: ModuleType, node: Algorithm, problem: ModuleType, server: Algorithm | None, flags: tuple, compiled: bool
+) -> Callable[..., Any]:
     roles = {"": node, "server_": server or Algorithm("no_server")}
     hooks = {prefix + name: hook for prefix, role in roles.items() for name, hook in _hooks(role).items()}
-    text = _specialise(engine, hooks, roles, problem, flags)
-    with _LOCK:  # workers are threads
-        module = _module(engine.__name__.rpartition(".")[2], node.name, text, tuple(h.__module__ for h in hooks.values()))
-        return careful(_compile(module), hooks) if compiled else module.run
+    text = _specialise(engine, hooks, roles, problem, dict(flags))
+    module = _module(engine.__name__.rpartition(".")[2], node.name, text, tuple(h.__module__ for h in hooks.values()))
+    return careful(whole(module.run), hooks) if compiled else module.run
 
 
 def _hooks(role: Algorithm) -> dict[str, Callable]:
@@ -62,7 +68,7 @@ def _specialise(engine: ModuleType, hooks: dict, roles: dict, problem: ModuleTyp
     lines += [f"{name} = {value}" for name, value in (dict.fromkeys(FLAGS, False) | dict(flags)).items()]
     for prefix, role in roles.items():
         lines += [f"{prefix.upper()}{name.upper()}S = {getattr(role, name) is not None}" for name in SWITCHES]
-        lines += [f"{prefix.upper()}PAIRED = {role.mechanism.covers == 'pair'}"]
+        lines += [f"{prefix.upper()}{name} = {role.mechanism.covers == covers}" for name, covers in COVERS.items()]
     for module in (turn, faults, engine):
         lines += [line for line in _source(module.__name__).splitlines() if not line.endswith("# bound")]
     return "\n".join(lines) + "\n"
@@ -94,12 +100,6 @@ def import_text(name: str, text: str) -> ModuleType:
         spec.loader.exec_module(module)
         sys.modules[name] = module
     return sys.modules[name]
-
-
-@functools.cache
-def _compile(module: ModuleType) -> Callable[..., Any]:
-    """Without the interpreter's lock: workers are threads."""
-    return njit(cache=True, nogil=True, **OPTIONS)(module.run)
 
 
 @functools.cache

@@ -36,7 +36,7 @@ from coterie.privacy.offers import offers_of
 from coterie.privacy.secret import empty, enclose, falsify, hand_in, seal
 from coterie.problem.bernoulli import lay_out, regret, regret_until  # bound
 
-DROPS = FOLDED = LIES = LOSES = SEALED = SERVER_PAIRED = SERVER_WEIGHS = TRUSTED = False  # bound
+DROPS = FOLDED = LIES = LOSES = SEALED = SERVER_PAIRED = SERVER_STREAMED = SERVER_WEIGHS = TRUSTED = False  # bound
 
 
 class Team(NamedTuple):
@@ -159,7 +159,7 @@ def pass_server_door(p, t, keys, number, plan, hall, r):
     secret, open, ledger, out = hall.secrets[r, number], hall.opens[r, number], hall.ledgers[r, number], hall.out[r]
     clear(out)
     server_release(open, p, t, plan, offers_of(out))
-    look_up(out, secret, ledger, p.arms, SERVER_PAIRED)
+    look_up(out, secret, ledger, p.arms, SERVER_PAIRED, SERVER_STREAMED)
     server_book(out, ledger)
     server_add_noise(out, secret, stream(keys.noise, -1 - number, NOISE, t),
                      stream(keys.noise, -1 - number, NOISE, -1))

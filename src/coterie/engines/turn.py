@@ -15,7 +15,7 @@ from coterie.privacy.offers import offers_of
 from coterie.privacy.secret import take_in
 from coterie.problem.bernoulli import draw  # bound
 
-OVERHEARS = PAIRED = PEEKS = False  # bound
+OVERHEARS = PAIRED = PEEKS = STREAMED = False  # bound
 
 
 @node
@@ -62,7 +62,7 @@ def pull_and_release(secret, open, ledger, world, p, t, keys, i, plan, harvest, 
         take_in(secret, plan.arm[e], plan.pulls[e], harvest.total[e])
     clear(out)
     release(open, p, t, plan, offers_of(out))
-    look_up(out, secret, ledger, p.arms, PAIRED)
+    look_up(out, secret, ledger, p.arms, PAIRED, STREAMED)
     if books:
         book(out, ledger)
     add_noise(out, secret, stream(keys.noise, i, NOISE, t), stream(keys.noise, i, NOISE, -1))

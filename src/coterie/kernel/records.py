@@ -1,5 +1,6 @@
 """Records: flat memory with named fields, the same bytes in a simulation, on disk and on a wire."""
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,14 @@ def record(**fields: Any) -> np.dtype:
     >>> record(total=(np.int64, 4), count=np.int64).names
     ('count', 'total')
     """
-    scalars = [(name, kind) for name, kind in fields.items() if not isinstance(kind, tuple)]
-    arrays = [(name, *kind) for name, kind in fields.items() if isinstance(kind, tuple)]
-    hidden = [name for name in fields if hasattr(np.void, name)]
+    return _record(tuple(fields.items()))
+
+
+@functools.cache
+def _record(fields: tuple[tuple[str, Any], ...]) -> np.dtype:
+    scalars = [(name, kind) for name, kind in fields if not isinstance(kind, tuple)]
+    arrays = [(name, *kind) for name, kind in fields if isinstance(kind, tuple)]
+    hidden = [name for name, _ in fields if hasattr(np.void, name)]
     if hidden:
         raise ValueError(f"field {hidden[0]!r} of a record must have another name: numpy hides it behind a method")
     dtype = np.dtype(scalars + arrays)

@@ -14,6 +14,7 @@ The noise of a simulation is keyed. `exact.py` draws that of a deployed agent.
 from coterie.kernel import UNIT, node
 from coterie.privacy.ledger import book
 from coterie.privacy.secret import keep_point, reach_of
+from coterie.privacy.stretch import NOW, START, keep_of, since_of, until_of
 
 FAULTS = {
     1: "more entries than there is room for",
@@ -33,18 +34,21 @@ def why_refused(refused: int) -> str:
 
 
 @node
-def look_up(out, secret, ledger, arms, paired):
-    """Put into each entry what was asked for, what it covers and how far one reward moves it; then move the marks."""
+def look_up(out, secret, ledger, arms, paired, streamed=True):
+    """Put into each entry what was asked for, what it covers and how far one reward moves it; then move the marks.
+
+    paired, streamed: what a price pays for may be a pair, or a stream. They are constants of an engine.
+    """
     if out.each != 0.0:
         look_up_each(out, secret, arms, paired)
-    elif out.entries == 1 and not paired and out.moves == 0:  # the common case among peers
-        fault = fill_in(out, secret, ledger, arms, 0)
-        if fault == 0 and out.keep[0] >= 0:
-            keep_point(secret, out.arm[0], out.keep[0])
+    elif out.entries == 1 and not paired and (len(out.move_arm) == 0 or out.moves == 0):  # the common case among peers
+        fault = fill_in(out, secret, ledger, arms, streamed, 0)
+        if fault == 0 and keep_of(out.stretch[0]) >= 0:
+            keep_point(secret, out.arm[0], keep_of(out.stretch[0]))
         if fault != 0:
             refuse(out, secret, fault)
-    elif out.entries > 0 or out.moves > 0:
-        look_up_all(out, secret, ledger, arms, paired)
+    elif out.entries > 0 or (len(out.move_arm) > 0 and out.moves > 0):
+        look_up_all(out, secret, ledger, arms, paired, streamed)
 
 
 @node
@@ -69,14 +73,15 @@ def clear(out):
 
 
 @node
-def fill_in(out, secret, ledger, arms, e):
+def fill_in(out, secret, ledger, arms, streamed, e):
     """Of entry e; returns what is wrong with it."""
-    marks, k, since, until, price = secret.mark_total.shape[1], out.arm[e], out.since[e], out.until[e], out.price[e]
-    inside = (0 <= k < arms) & (-2 <= since < marks) & (-1 <= until < marks) & (-1 <= out.keep[e] < marks)
-    if not (inside & (0 <= out.chain[e] < ledger.loss.shape[1])):
+    marks, k, price, chain = secret.mark_total.shape[1], out.arm[e], out.price[e], out.chain[e]
+    since, until = since_of(out.stretch[e]), until_of(out.stretch[e])
+    inside = (START <= since < marks) & (until < marks) & (keep_of(out.stretch[e]) < marks)
+    if not (inside & (0 <= k < arms) & (0 <= chain < ledger.loss.shape[1])):
         return RANGE
     reach = reach_of(secret, k)
-    if not (price > 0.0 and price >= FINEST * reach * secret.norm):
+    if not (price > 0.0 and price >= FINEST * reach * (secret.norm if streamed else 1.0)):
         return PRICE
     last, total = secret.count[k], secret.total[k]
     before, known = 0, 0
@@ -85,13 +90,13 @@ def fill_in(out, secret, ledger, arms, e):
             last, total = secret.mark_count[k, until], secret.mark_total[k, until]
         if since >= 0:
             before, known = secret.mark_count[k, since], secret.mark_total[k, since]
-    if since == -1:
+    if since == NOW:
         before, known = secret.count[k], secret.total[k]
     if before > last:
         return ORDER
-    if secret.most > 0:
+    if streamed and secret.most > 0:
         changed = (ledger.entries[k, 0] > 0) & (ledger.loss[k, 0] != price)
-        if changed | (since != -2) | (until >= 0) | (out.chain[e] != 0) | (last > secret.most):
+        if changed | (since != START) | (until >= 0) | (chain != 0) | (last > secret.most):
             return STREAM
         if last > 0:  # an entry of a stream says how far it has come, and covers all that the stream can hold
             before, last = last - 1, secret.most
@@ -121,19 +126,19 @@ def look_up_each(out, secret, arms, paired):
 
 
 @node
-def look_up_all(out, secret, ledger, arms, paired):
+def look_up_all(out, secret, ledger, arms, paired, streamed):
     fault = 0
     if (2 if paired else 1) * out.entries > len(out.arm) or out.moves > len(out.move_arm):
         fault = ROOM
     for e in range(out.entries if fault == 0 else 0):
-        fault |= fill_in(out, secret, ledger, arms, e)
-        for before in range(e if secret.most > 0 else 0):  # one draw at two prices would cancel out
+        fault |= fill_in(out, secret, ledger, arms, streamed, e)
+        for before in range(e if streamed and secret.most > 0 else 0):  # one draw at two prices would cancel out
             fault |= STREAM if out.arm[before] == out.arm[e] and out.price[before] != out.price[e] else 0
     for e in range(out.moves if fault == 0 else 0):
         fault |= move_point(secret, arms, out.move_arm[e], out.move_from[e], out.move_to[e])
     for e in range(out.entries if fault == 0 else 0):
-        if out.keep[e] >= 0:
-            keep_point(secret, out.arm[e], out.keep[e])
+        if keep_of(out.stretch[e]) >= 0:
+            keep_point(secret, out.arm[e], keep_of(out.stretch[e]))
     if paired and fault == 0:
         spread_pairs(out)
     if fault != 0:

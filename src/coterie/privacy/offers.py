@@ -10,7 +10,7 @@ from numba.extending import intrinsic, overload
 
 from coterie.kernel.records import Narrow
 
-SAID = ("entries", "moves", "each", "arm", "since", "until", "keep", "chain", "price", "move_arm", "move_from", "move_to")
+SAID = ("entries", "moves", "each", "arm", "stretch", "chain", "price", "move_arm", "move_from", "move_to")
 
 
 def offers_of(out: Any) -> Any:
