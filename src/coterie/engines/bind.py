@@ -7,10 +7,7 @@ of the algorithm's own hooks; absent hooks are the empty defaults and vanish in 
 
 import functools
 import hashlib
-import importlib.util
-import os
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -25,6 +22,7 @@ import coterie.problem
 from coterie import contract
 from coterie.contract import HOOKS, SWITCHES, Algorithm
 from coterie.engines import faults, memory, turn
+from coterie.engines.cache import keep, keep_compiled
 from coterie.engines.refusals import careful
 from coterie.kernel import OPTIONS
 
@@ -83,15 +81,9 @@ def _with_imports(modules: tuple[str, ...]) -> set[str]:
 def import_text(name: str, text: str) -> ModuleType:
     """A module of that text, which is kept in the cache. The name must tell all that the module depends on."""
     if name not in sys.modules:
-        path = _cache() / f"{name}.py"
-        if not path.exists():
-            scratch = path.with_suffix(f".{os.getpid()}")
-            scratch.write_text(text)
-            scratch.rename(path)
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec and spec.loader
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        module = ModuleType(name)
+        module.__file__ = str(keep(f"{name}.py", text))
+        exec(compile(text, module.__file__, "exec"), vars(module))  # not imported: a cache of bytes could be damaged
         sys.modules[name] = module
     return sys.modules[name]
 
@@ -99,7 +91,7 @@ def import_text(name: str, text: str) -> ModuleType:
 @functools.cache
 def _compile(module: ModuleType) -> Callable[..., Any]:
     """Without the interpreter's lock: workers are threads."""
-    return njit(cache=True, nogil=True, **OPTIONS)(module.run)
+    return keep_compiled(njit(nogil=True, **OPTIONS)(module.run))
 
 
 @functools.cache
@@ -115,17 +107,3 @@ def _source(module: str) -> str:
     file = sys.modules[module].__file__
     assert file
     return Path(file).read_text()
-
-
-@functools.cache
-def _cache() -> Path:
-    """$COTERIE_CACHE, or the user's cache folder, or a temporary one where that cannot be written."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = Path(os.environ.get("COTERIE_CACHE") or Path(home) / "coterie")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f".{os.getpid()}").touch()
-        (folder / f".{os.getpid()}").unlink()
-    except OSError:
-        folder = Path(tempfile.mkdtemp(prefix="coterie-"))
-    return folder
