@@ -10,7 +10,6 @@ from rich.console import Console
 
 from coterie.cli.progress import advance, progress_bar
 from coterie.errors import UsageError
-from coterie.files import check_folder
 
 
 def audit(
@@ -39,8 +38,6 @@ def audit(
 
     if quick and trials is not None:
         raise UsageError(f"--trials must be left out with --quick, got {trials}")
-    if out is not None:
-        check_folder(out)
     with progress_bar(Console(stderr=True)) as bar:
         task = bar.add_task("compiling (the first time only)", total=None)
         about: dict[str, Any] = {"horizon": horizon, "seed": seed}
