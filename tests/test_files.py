@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coterie.errors import StateError, StorageError
-from coterie.files import alone, check_folder, make_folder, read, write
+from coterie.files import alone, make_folder, read, write
 
 SOURCES = sorted((Path(__file__).parents[1] / "src/coterie").rglob("*.py"))
 WRITES = {"write_text", "write_bytes", "rename", "savetxt", "sink_parquet", "write_csv", "mkdtemp", "mkstemp", "rmtree"}
@@ -63,15 +63,14 @@ def test_a_file_where_a_folder_should_be_is_named(tmp_path):
     for attempt in (
         lambda: make_folder(tmp_path / "taken"),
         lambda: make_folder(tmp_path / "taken/in/it"),
-        lambda: check_folder(tmp_path / "taken/in/it"),
         lambda: write(tmp_path / "taken/page.html", "x"),
+        lambda: read(tmp_path / "taken/page.html"),
     ):
-        with pytest.raises(StateError, match=r"/taken: must be a folder, got a file$"):
+        with pytest.raises(StorageError, match=r": cannot be (made|written|read): (it|\S+/taken) is a file, and no folder$"):
             attempt()
-    with pytest.raises(StateError, match="must be a file, got a folder"):
-        write(tmp_path, "x")
-    with pytest.raises(StateError, match="must be a file, got a folder"):
-        read(tmp_path)
+    for attempt in (lambda: write(tmp_path, "x"), lambda: read(tmp_path)):
+        with pytest.raises(StorageError, match=r": it is a folder$"):
+            attempt()
     assert os.listdir(tmp_path) == ["taken"] and (tmp_path / "taken").read_text() == "a file"
 
 

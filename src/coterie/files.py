@@ -43,24 +43,20 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
 
 
-def check_folder(path: Path) -> None:
-    """No file stands where the folder is to be; found before hours of work, and nothing is made yet."""
-    for place in (path, *path.parents):
-        if os.path.exists(place) and not os.path.isdir(place):  # unlike those of a path, these never raise
-            raise StateError(f"{place}: must be a folder, got a file")
-
-
 @contextlib.contextmanager
 def refused(path: Path, done: str) -> Iterator[None]:
-    """What the disk refuses, in one line: something else lies there, or it cannot be done."""
+    """What the disk refuses, in one line."""
     try:
         yield
-    except IsADirectoryError as error:
-        raise StateError(f"{path}: must be a file, got a folder") from error
     except OSError as error:
-        if isinstance(error, NotADirectoryError | FileExistsError):
-            check_folder(path if done == "made" else path.parent)
-        raise StorageError(f"{path}: cannot be {done}: {error.strerror or error}") from error
+        files = [place for place in (path, *path.parents) if os.path.exists(place) and not os.path.isdir(place)]
+        if isinstance(error, IsADirectoryError):
+            why = "it is a folder"
+        elif isinstance(error, NotADirectoryError | FileExistsError) and files:
+            why = f"{'it' if files[-1] == path else files[-1]} is a file, and no folder"
+        else:
+            why = error.strerror or str(error)
+        raise StorageError(f"{path}: cannot be {done}: {why}") from error
 
 
 @contextlib.contextmanager

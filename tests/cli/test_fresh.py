@@ -61,5 +61,5 @@ def test_a_full_disk_at_the_page_is_one_line_and_leaves_no_half_of_it(run, tmp_p
 def test_a_file_in_the_place_of_the_folder_is_one_line(run, tmp_path):
     (tmp_path / "here").write_text("a file")
     for more in ([], ["--fresh"]):
-        assert run(*more) == (4, "", "coterie: here: must be a folder, got a file\n")
+        assert run(*more) == (7, "", "coterie: here: cannot be made: it is a file, and no folder\n")
     assert (tmp_path / "here").read_text() == "a file"

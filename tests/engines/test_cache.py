@@ -88,7 +88,7 @@ def test_a_text_that_cannot_be_kept_goes_elsewhere(folder, caplog, full_disk):
     folder.write_text("a file where the folder should be")
     path = cache.keep("coterie_test_elsewhere.py", TEXT)
     assert path.read_text() == TEXT and folder not in path.parents
-    assert len(caplog.messages) == 1 and "must be a folder, got a file" in caplog.messages[0] and REMEDY in caplog.messages[0]
+    assert len(caplog.messages) == 1 and "is a file, and no folder" in caplog.messages[0] and REMEDY in caplog.messages[0]
     full_disk()
     with pytest.raises(StorageError, match="No space left"):
         cache.keep("coterie_test_nowhere_at_all.py", TEXT)

@@ -226,11 +226,11 @@ def test_something_else_in_the_place_of_a_file_is_found_before_anything_runs(stu
         for name, line in {
             "a": "a/parts: must be a folder, got a file",
             "b": "b/report.html: must be a file, got a folder",
-            "c": "c: must be a folder, got a file",
-            "c/d": "c: must be a folder, got a file",
+            "c": "c: cannot be made: it is a file, and no folder",
+            "c/d": "c is a file, and no folder",
         }.items():
             with (
-                pytest.raises(StateError, match=f"/{line}$"),
+                pytest.raises(StorageError, match=f"/{line}$"),
                 open_folder(tmp_path / name, manifest(study.specification), fresh),
             ):
                 pass

@@ -8,7 +8,7 @@ from typing import Any
 
 from coterie import algorithms
 from coterie.engines import cache
-from coterie.errors import StateError, StorageError
+from coterie.errors import StorageError
 from coterie.files import write
 
 
@@ -16,7 +16,7 @@ def note_audit(path: str, options: Mapping[str, Any], failed: bool) -> None:
     """An audit of the file with these options has ended. Where nothing can be written nothing is kept."""
     entry, known = algorithms.find(path), _read(path)
     known[_key(entry.options(**options))] = not failed
-    with contextlib.suppress(StateError, StorageError):
+    with contextlib.suppress(StorageError):
         write(_file(path), json.dumps(known))
 
 

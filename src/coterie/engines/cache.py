@@ -15,7 +15,7 @@ from typing import Any
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.serialize import dumps
 
-from coterie.errors import CoterieError, StorageError
+from coterie.errors import StorageError
 from coterie.files import write
 
 
@@ -35,7 +35,7 @@ def keep(name: str, text: str) -> Path:
     try:
         if not path.is_file() or path.read_bytes() != text.encode():
             write(path, text, durable=False)
-    except (CoterieError, OSError) as error:
+    except (StorageError, OSError) as error:
         _warn(str(error))
         path = Path(_spare().name) / name
         write(path, text, durable=False)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from coterie.errors import StateError, StorageError
-from coterie.files import SCRATCH, alone, check_folder, make_folder, read, refused, write
+from coterie.files import SCRATCH, alone, make_folder, read, refused, write
 
 MANIFEST, SUMMARY, PARTS = "manifest.json", "summary.json", "parts"
 RESULTS = ("results.parquet", "replications.parquet", SUMMARY)  # in the order in which they are written
@@ -176,10 +176,11 @@ def _names(folder: Path) -> set[str]:
 
 def _check_kinds(folder: Path) -> None:
     """Found before anything runs: at the end it would be too late."""
-    check_folder(folder / PARTS)
+    if os.path.isfile(folder / PARTS):
+        raise StorageError(f"{folder / PARTS}: must be a folder, got a file")
     for name in FILES:
         if os.path.isdir(folder / name):
-            raise StateError(f"{folder / name}: must be a file, got a folder")
+            raise StorageError(f"{folder / name}: must be a file, got a folder")
 
 
 def _sweep(folder: Path) -> None:
