@@ -186,7 +186,8 @@ def test_a_fresh_start_where_nothing_is_yet_is_a_start(study, finished, tmp_path
 
 
 NO_RUNS = {
-    "files of others": {"thesis.tex": "words"},
+    "files of others": {"thesis.tex": "words", ".coterie-0123abcd.tmp": "being written"},
+    "a file named like half of a part": {"2026-1234567.tmp": "words"},
     "a manifest of another program": {"manifest.json": '{"name": "app"}'},
     "two files with names like ours": {"manifest.json": '{"name": "app"}', "report.html": "a page"},
     "a damaged manifest beside files of others": {"manifest.json": "[]", "replications.parquet": "x", "thesis.tex": "words"},

@@ -23,7 +23,7 @@ MANIFEST, SUMMARY, PARTS = "manifest.json", "summary.json", "parts"
 RESULTS = ("results.parquet", "replications.parquet", SUMMARY)  # in the order in which they are written
 FILES = (*reversed(RESULTS), "report.html", MANIFEST)  # in the order in which they are removed: what is left is a run, too
 PART = re.compile(r"\d{4,}-\d{7,}\.npz")
-CUT = re.compile(rf"{SCRATCH.pattern}|\d{{4,}}-\d{{7,}}\.tmp")  # half-written files, now and in earlier releases
+CUT = re.compile(rf"{SCRATCH.pattern}|{PART.pattern.replace('npz', 'tmp')}")  # half of a part, now and in earlier releases
 ABOUT = {"study": dict, "name": str, "hash": str, "version": str, "seed": int, "platform": str, "created": str}
 HOLDS = "holds"  # of a part: the names of its columns, so that a missing one is noticed
 
@@ -40,12 +40,12 @@ def open_folder(folder: Path, about: Mapping[str, Any], fresh: bool = False) -> 
     make_folder(folder)
     with alone(folder):
         _check_kinds(folder)
-        _sweep(folder)
         if fresh:
             clear(folder)
         elif (names := _names(folder)) and MANIFEST not in names:
             raise StateError(f"{folder}: must be empty or hold a run of this study, got other files")
         complete = is_complete(folder, about)
+        _sweep(folder)
         if complete is None:
             write(folder / MANIFEST, json_text(about))
         yield bool(complete)
@@ -131,7 +131,7 @@ def load_part(path: Path, replications: int) -> dict[str, np.ndarray] | None:
 
 
 def damaged(path: Path, what: str, remedy: str = "") -> StateError:
-    folder = path.parent.parent if path.parent.name == PARTS else path.parent
+    folder = path.parent.parent if PART.fullmatch(path.name) else path.parent
     last = "--fresh starts again" if is_run(folder) else "remove it, or name another folder"
     return StateError(f"{path}: damaged, {what}: {remedy}{last}")
 
@@ -171,7 +171,11 @@ def _parsed(content: bytes) -> Any:
 def _names(folder: Path) -> set[str]:
     """Of all that lies there, but for what was left half-written."""
     with refused(folder, "read"):
-        return {name for name in os.listdir(folder) if not CUT.fullmatch(name)} if folder.is_dir() else set()
+        return {name for name in os.listdir(folder) if not _cut(folder).fullmatch(name)} if folder.is_dir() else set()
+
+
+def _cut(folder: Path) -> re.Pattern[str]:
+    return CUT if folder.name == PARTS else SCRATCH
 
 
 def _check_kinds(folder: Path) -> None:
@@ -184,10 +188,10 @@ def _check_kinds(folder: Path) -> None:
 
 
 def _sweep(folder: Path) -> None:
-    """What was left half-written by a process that was killed. Nobody else writes here now."""
+    """What was left half-written by a process that was killed. The folder is ours, and nobody else writes here now."""
     for place in (folder, folder / PARTS):
         if place.is_dir():
-            _remove(entry for entry in place.iterdir() if CUT.fullmatch(entry.name))
+            _remove(entry for entry in place.iterdir() if _cut(place).fullmatch(entry.name))
 
 
 def _remove_parts(folder: Path) -> None:
