@@ -3,6 +3,8 @@
 The cache lives on from run to run: engines are compiled only where their sources have changed.
 """
 
+import errno
+import io
 import os
 import tempfile
 from pathlib import Path
@@ -37,3 +39,29 @@ def chance_of_fit():
         return chisquare(counts, expected).pvalue
 
     return p_value
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    """Called with a number: after so many more new files the disk is full, half-way through the next one."""
+    opened = Path.open
+
+    class HalfFull(io.FileIO):
+        def write(self, data):
+            super().write(data[: len(data) // 2])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def fill(files=0):
+        left = [None] * files
+
+        def open_or_refuse(path, mode="r", *rest, **more):
+            if "x" not in mode:
+                return opened(path, mode, *rest, **more)
+            if not left:
+                return HalfFull(path, "x")
+            left.pop()
+            return opened(path, mode, *rest, **more)
+
+        monkeypatch.setattr(Path, "open", open_or_refuse)
+
+    return fill

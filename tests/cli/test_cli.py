@@ -89,12 +89,14 @@ def test_what_was_finished_before_an_interruption_is_used(study, tmp_path):
     whole = coterie("run", study, "--out", "whole", cwd=tmp_path)
     assert whole.returncode == 0
     import coterie as package
-    from coterie.studies.results import open_folder
+    from coterie.studies.results import manifest
     from coterie.studies.running import run_batches
+    from coterie.studies.store import open_folder
 
     specification = package.load_study(study).specification
-    assert open_folder(specification, tmp_path / "resumed") is False
-    run_batches(specification, parts=tmp_path / "resumed/parts")
+    with open_folder(tmp_path / "resumed", manifest(specification)) as complete:
+        assert not complete
+        run_batches(specification, parts=tmp_path / "resumed/parts")
     assert coterie("run", study, "--out", "resumed", cwd=tmp_path).returncode == 0
     first, second = (tmp_path / name / "results.parquet" for name in ("whole", "resumed"))
     assert first.read_bytes() == second.read_bytes()

@@ -6,7 +6,6 @@ Effects are looked at in small interpreted runs, which end in the bytes of compi
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from math import inf, nan
-from pathlib import Path
 from time import sleep
 
 import networkx
@@ -14,9 +13,10 @@ import numpy as np
 import pytest
 
 from coterie.algorithms.gossip import GOSSIP
-from coterie.engines import bind, mesh
+from coterie.engines import bind, cache, mesh
 from coterie.engines.simulate import simulate_mesh
 from coterie.errors import UsageError
+from coterie.files import write
 from coterie.problem import bernoulli
 from coterie.studies import case as case_module
 from coterie.studies import load_study
@@ -299,14 +299,13 @@ def test_a_single_agent_has_nobody_to_talk_to(run):
 
 def test_two_workers_may_be_the_first_to_need_an_engine(tmp_path, monkeypatch):
     """Both find an empty cache and write the same module. Writing is slowed down, so that they do it at once."""
-    write = Path.write_text
 
-    def slowly(path, text):
-        write(path, text)
+    def slowly(path, text, durable):
+        write(path, text, durable)
         sleep(0.2)
 
-    monkeypatch.setattr(bind, "_cache", lambda: tmp_path)
-    monkeypatch.setattr(Path, "write_text", slowly)
+    monkeypatch.setenv("COTERIE_CACHE", str(tmp_path))
+    monkeypatch.setattr(cache, "write", slowly)
     node = GOSSIP._replace(name="needed_by_two")
     with ThreadPoolExecutor(2) as pool:
         engines = list(pool.map(lambda _: bind.bind(mesh, node, bernoulli, compiled=False), range(2)))

@@ -4,7 +4,6 @@ An engine's `run` hands one world to all replications. The audit's own `run` is 
 its place; a server is told beforehand what its world says. Everything else is the engine as it is.
 """
 
-import functools
 import hashlib
 import inspect
 from collections.abc import Callable, Mapping
@@ -15,13 +14,10 @@ import numpy as np
 
 from coterie.audit import tape, world
 from coterie.contract import Algorithm
-from coterie.engines.bind import bind, import_text
+from coterie.engines.bind import bind, import_text, machine_code
 from coterie.engines.faults import Weather
 from coterie.engines.simulate import Run, simulate_mesh, simulate_star
-from coterie.kernel.compiling import whole
 from coterie.studies.case import Case
-
-_compiled = functools.cache(whole)
 
 
 def simulate_lives(case: Case, worlds: np.ndarray, weather: Weather, seed: int, first: int, compiled: bool = True) -> Run:
@@ -51,7 +47,7 @@ def bind_lives(
         "\n", own_worlds(inspect.getsource(engine.run), bool(server and (server.trusted or server.sums))),
     ])  # fmt: skip
     module = import_text(f"coterie_lives_{node.name}_{hashlib.sha256(text.encode()).hexdigest()[:16]}", text)
-    return _compiled(module.run) if compiled else module.run
+    return machine_code(module.run) if compiled else module.run
 
 
 def own_worlds(text: str, trusted: bool) -> str:

@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from coterie import algorithms
-from coterie.engines import bind
+from coterie.engines import cache
+from coterie.errors import StorageError
+from coterie.files import write
 
 
 def note_audit(path: str, options: Mapping[str, Any], failed: bool) -> None:
     """An audit of the file with these options has ended. Where nothing can be written nothing is kept."""
     entry, known = algorithms.find(path), _read(path)
     known[_key(entry.options(**options))] = not failed
-    with contextlib.suppress(OSError):
-        _file(path).write_text(json.dumps(known))
+    with contextlib.suppress(StorageError):
+        write(_file(path), json.dumps(known))
 
 
 def audited(path: str, options: Any) -> bool:
@@ -28,7 +30,7 @@ def _key(options: Any) -> str:
 
 
 def _file(path: str) -> Path:
-    return bind._cache() / f"audited_{algorithms.digest(Path(path))}.json"
+    return cache.folder() / f"audited_{algorithms.digest(Path(path))}.json"
 
 
 def _read(path: str) -> dict[str, bool]:

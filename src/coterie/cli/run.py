@@ -18,6 +18,7 @@ def run(
     sets: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="Override a value, e.g. --set horizon=1000"),
     workers: int = typer.Option(None, metavar="N", help="Worker threads. Default: one for each core."),
     engine: str = typer.Option("local", metavar="local", help="Where batches run."),
+    fresh: bool = typer.Option(False, "--fresh", help="Remove what a run left in DIR first, damaged or not; other files stay."),
     as_json: bool = typer.Option(False, "--json", help="Print summary.json to stdout, and nothing else there."),
 ) -> None:
     """Run a study and write a page about it. A run that was interrupted goes on where it stopped.
@@ -26,6 +27,7 @@ def run(
     """
     from coterie.report import write
     from coterie.studies import load_study
+    from coterie.studies.store import read_manifest
 
     if workers is not None and workers < 1:
         raise UsageError(f"--workers must be a whole number >= 1, got {workers}")
@@ -37,13 +39,13 @@ def run(
     with progress_bar(console) as bar:
         task = bar.add_task("compiling (the first time only)", total=None)
         try:
-            result = loaded.run(workers, folder, lambda done, total, label: advance(bar, task, done, total, label))
+            result = loaded.run(workers, folder, lambda done, total, label: advance(bar, task, done, total, label), fresh)
         except KeyboardInterrupt:
             bar.stop()
             console.print(f"interrupted: what was finished is kept in {folder}; the same command goes on from there")
             raise
     page = folder / "report.html"
-    write(page, result.document(), json.loads((folder / "manifest.json").read_text()))
+    write(page, result.document(), read_manifest(folder))
     if as_json:
         sys.stdout.write(json.dumps(result.document(), indent=1, allow_nan=False) + "\n")
         return

@@ -7,10 +7,7 @@ of the algorithm's own hooks; absent hooks are the empty defaults and vanish in 
 
 import functools
 import hashlib
-import importlib.util
-import os
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -23,6 +20,7 @@ import coterie.problem
 from coterie import contract
 from coterie.contract import HOOKS, SWITCHES, Algorithm
 from coterie.engines import faults, memory, turn
+from coterie.engines.cache import keep, keep_compiled
 from coterie.engines.refusals import careful
 from coterie.kernel.compiling import OPTIONS, whole
 
@@ -52,7 +50,12 @@ def _bind(
     hooks = {prefix + name: hook for prefix, role in roles.items() for name, hook in _hooks(role).items()}
     text = _specialise(engine, hooks, roles, problem, dict(flags))
     module = _module(engine.__name__.rpartition(".")[2], node.name, text, tuple(h.__module__ for h in hooks.values()))
-    return careful(whole(module.run), hooks) if compiled else module.run
+    return careful(machine_code(module.run), hooks) if compiled else module.run
+
+
+@functools.cache
+def machine_code(run: Callable) -> Callable[..., Any]:
+    return keep_compiled(whole(run))
 
 
 def _hooks(role: Algorithm) -> dict[str, Callable]:
@@ -89,15 +92,9 @@ def _with_imports(modules: tuple[str, ...]) -> set[str]:
 def import_text(name: str, text: str) -> ModuleType:
     """A module of that text, which is kept in the cache. The name must tell all that the module depends on."""
     if name not in sys.modules:
-        path = _cache() / f"{name}.py"
-        if not path.exists():
-            scratch = path.with_suffix(f".{os.getpid()}")
-            scratch.write_text(text)
-            scratch.rename(path)
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec and spec.loader
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        module = ModuleType(name)
+        module.__file__ = str(keep(f"{name}.py", text))
+        exec(compile(text, module.__file__, "exec"), vars(module))  # not imported: a cache of bytes could be damaged
         sys.modules[name] = module
     return sys.modules[name]
 
@@ -115,17 +112,3 @@ def _source(module: str) -> str:
     file = sys.modules[module].__file__
     assert file
     return Path(file).read_text()
-
-
-@functools.cache
-def _cache() -> Path:
-    """$COTERIE_CACHE, or the user's cache folder, or a temporary one where that cannot be written."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = Path(os.environ.get("COTERIE_CACHE") or Path(home) / "coterie")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f".{os.getpid()}").touch()
-        (folder / f".{os.getpid()}").unlink()
-    except OSError:
-        folder = Path(tempfile.mkdtemp(prefix="coterie-"))
-    return folder

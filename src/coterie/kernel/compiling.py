@@ -109,7 +109,7 @@ class WholeCompiler(Compiler):
 PART: dict[str, Any] = {"error_model": "numpy", "forceinline": True, "pipeline_class": PartCompiler}
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True, "pipeline_class": WholeCompiler}
 node = register_jitable(**PART)
-whole = njit(nogil=True, cache=True, **OPTIONS)
+whole = njit(nogil=True, **OPTIONS)  # without the interpreter's lock: workers are threads
 
 
 def inline(function: Callable, **others: Any) -> Callable:

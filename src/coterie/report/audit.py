@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from coterie.errors import StorageError
+from coterie import files
 from coterie.report.axes import Scale, draw_axes, linear_scale
 from coterie.report.numbers import GLUE, number
 from coterie.report.svg import BOTTOM, HEIGHT, LEFT, TOP, WIDTH, add, path, picture, source
@@ -23,12 +23,9 @@ RIGHT = 24
 
 def write(folder: Path, facts: Mapping[str, Any]) -> None:
     """audit.json and audit.html."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "audit.json").write_text(json.dumps(facts, indent=1, allow_nan=False), encoding="utf-8")
-        (folder / "audit.html").write_text(render(facts), encoding="utf-8")
-    except OSError as error:
-        raise StorageError(f"{folder}: cannot be written: {error.strerror}") from error
+    page = render(facts)
+    files.write(folder / "audit.json", json.dumps(facts, indent=1, allow_nan=False))
+    files.write(folder / "audit.html", page)
 
 
 def render(facts: Mapping[str, Any]) -> str:

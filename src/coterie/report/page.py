@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from coterie.errors import StorageError
+from coterie import files
 from coterie.report import agents, dataset, hops, liars, procurement, tables
 from coterie.report.curves import VIEWS, agent_share, first_view, regret_curves, thinned
 from coterie.report.findings import answers
@@ -81,11 +81,7 @@ def render(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
 
 def write(path: str | Path, summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> None:
     """Render the page into the file `path`."""
-    text = render(summary, manifest)
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise StorageError(f"the report cannot be written to {path}: {error.strerror}") from error
+    files.write(Path(path), render(summary, manifest))
 
 
 def _beside(name: str) -> Markup:

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from coterie import files
 from coterie.checking.verdicts import audited
-from coterie.errors import StorageError, UsageError
+from coterie.errors import UsageError
 from coterie.privacy.statement import (
     WEAK_ABOVE,
     Promise,
@@ -198,11 +199,7 @@ def audit_command(row: Any) -> str:
 
 
 def write(path: Path, found: Mapping[str, Any]) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(render(found), encoding="utf-8")
-    except OSError as error:
-        raise StorageError(f"{path}: cannot be written: {error.strerror}") from error
+    files.write(path, render(found))
 
 
 def render(found: Mapping[str, Any]) -> str:

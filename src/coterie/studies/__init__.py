@@ -1,6 +1,5 @@
 """Studies: a file says which algorithms meet which problem on which network; a run leaves results one can trust and repeat."""
 
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,9 +7,10 @@ from typing import Any
 from coterie.algorithms import names
 from coterie.checking import find
 from coterie.studies.reading import load
-from coterie.studies.results import Result, make_result, open_folder, read_result
+from coterie.studies.results import Result, make_result, manifest, read_result
 from coterie.studies.running import Progress, check_rows, run_batches
 from coterie.studies.spec import Specification
+from coterie.studies.store import PARTS, open_folder
 
 BUILTIN = Path(__file__).parent / "builtin"
 
@@ -28,18 +28,27 @@ class Study:
         """Where the command puts a run by default."""
         return Path("runs") / f"{self.specification.name}-{self.specification.digest}"
 
-    def run(self, workers: int | None = None, out: Path | str | None = None, progress: Progress | None = None) -> Result:
-        """Run it, on all cores by default. With `out`, keep everything there and go on with what was begun there."""
+    def run(
+        self,
+        workers: int | None = None,
+        out: Path | str | None = None,
+        progress: Progress | None = None,
+        fresh: bool = False,
+    ) -> Result:
+        """Run it, on all cores by default. With `out`, keep everything there and go on with what was begun there.
+
+        `fresh`: what a run left there is removed first; other files stay.
+        """
         check_rows(self.specification)
         if out is None:
             return make_result(self.specification, run_batches(self.specification, workers, None, progress))
         folder = Path(out)
-        if open_folder(self.specification, folder):
-            return read_result(self.specification, folder)
-        result = make_result(self.specification, run_batches(self.specification, workers, folder / "parts", progress))
-        result.write(folder)
-        shutil.rmtree(folder / "parts", ignore_errors=True)
-        return result
+        with open_folder(folder, manifest(self.specification), fresh) as complete:
+            if complete:
+                return read_result(self.specification, folder)
+            result = make_result(self.specification, run_batches(self.specification, workers, folder / PARTS, progress))
+            result.write(folder)
+            return result
 
 
 def load_study(source: str | Path | Mapping[str, Any], sets: Sequence[str] = ()) -> Study:

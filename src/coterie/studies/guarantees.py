@@ -16,6 +16,7 @@ from typing import Any
 
 from coterie.algorithms import entries
 from coterie.contract import Entry, Setting
+from coterie.files import write
 from coterie.privacy.accountant import Loss
 from coterie.privacy.gauss import mu_of
 from coterie.privacy.statement import EVERYONE, NOTHING, WEAK_ABOVE, Guarantee, odds_text, promise, rounded_up_text
@@ -118,4 +119,4 @@ def renewed(page: str) -> str:
 
 if __name__ == "__main__":
     path = Path(sys.argv[1])
-    path.write_text(renewed(path.read_text()))
+    write(path, renewed(path.read_text()))

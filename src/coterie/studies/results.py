@@ -1,7 +1,7 @@
 """What a run leaves: tables of all replications, a summary of every row, and the files that hold them."""
 
+import io
 import json
-import os
 import platform
 from datetime import UTC, datetime
 from math import inf
@@ -14,8 +14,8 @@ import polars as pl
 from coterie.algorithms import find
 from coterie.checking.verdicts import audited
 from coterie.engines.forecast import ROUNDS_RECORDED
-from coterie.errors import StateError, StorageError
 from coterie.privacy.statement import statement
+from coterie.studies import store
 from coterie.studies.budget import dearest_path
 from coterie.studies.case import Case, checkpoints, make_case
 from coterie.studies.purchases import compare, tell
@@ -42,23 +42,21 @@ class Result(NamedTuple):
         return {"study": self.study.resolved(), "rows": self.summary}
 
     def write(self, folder: Path) -> None:
-        """The summary comes last: it says that all is there."""
-        try:
-            self.checkpoints.write_parquet(folder / "results.parquet", compression="zstd")
-            self.replications.write_parquet(folder / "replications.parquet", compression="zstd")
-            write_json(folder / "summary.json", self.document())
-        except OSError as error:
-            raise StorageError(f"{folder}: cannot be written: {error.strerror}") from error
+        """Into the folder of a run that was begun there."""
+        frames = (self.checkpoints, self.replications)
+        store.finish(folder, dict(zip(store.RESULTS, (*map(parquet, frames), store.json_text(self.document())), strict=True)))
+
+
+def parquet(frame: pl.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer, compression="zstd")
+    return buffer.getvalue()
 
 
 def read_result(study: Specification, folder: Path) -> Result:
     """A result that was written."""
-    try:
-        summary = json.loads((folder / "summary.json").read_text())["rows"]
-        frames = [pl.read_parquet(folder / f"{name}.parquet") for name in ("results", "replications")]
-    except (OSError, ValueError, KeyError, pl.exceptions.PolarsError) as error:
-        raise StateError(f"{folder}: must hold the results of a run, got damaged ones ({type(error).__name__})") from error
-    return Result(study, summary, *frames)
+    *frames, summary = store.read_results(folder).values()
+    return Result(study, json.loads(summary)["rows"], *map(pl.read_parquet, frames))
 
 
 def make_result(study: Specification, batches: dict[Batch, Columns]) -> Result:
@@ -161,35 +159,3 @@ def manifest(study: Specification) -> dict[str, Any]:
         "platform": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}, numpy {np.__version__}",
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-
-
-def open_folder(study: Specification, folder: Path) -> bool:
-    """Prepare a run's folder, or find the run that was begun there; True if that run is complete."""
-    about = folder / "manifest.json"
-    try:
-        if about.exists():
-            found = json.loads(about.read_text())
-            if found.get("version") != VERSION:
-                made = f"a run of version {found.get('version')}, whose numbers are others"
-                raise StateError(f"{folder}: must be empty or hold a run of version {VERSION}, got {made}: name another folder")
-            if (found.get("hash"), found.get("version")) != (study.digest, VERSION):
-                raise StateError(
-                    f"{folder}: must be empty or hold a run of this study ({study.digest}, version {VERSION}), "
-                    f"got one of {found.get('name')} ({found.get('hash')}, version {found.get('version')})"
-                )
-            return (folder / "summary.json").exists()
-        if folder.exists() and any(folder.iterdir()):
-            raise StateError(f"{folder}: must be empty or hold a run of this study, got other files")
-        folder.mkdir(parents=True, exist_ok=True)
-        write_json(about, manifest(study))
-    except json.JSONDecodeError as error:
-        raise StateError(f"{about}: must be JSON, got damaged text at line {error.lineno}") from error
-    except OSError as error:
-        raise StorageError(f"{folder}: cannot be written: {error.strerror}") from error
-    return False
-
-
-def write_json(path: Path, content: dict[str, Any]) -> None:
-    scratch = path.with_suffix(".tmp")
-    scratch.write_text(json.dumps(content, indent=1, allow_nan=False))
-    os.replace(scratch, path)

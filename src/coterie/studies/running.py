@@ -17,12 +17,13 @@ import numpy as np
 
 from coterie.contract import Method
 from coterie.engines.simulate import Run
-from coterie.errors import StorageError, UsageError
+from coterie.errors import UsageError
 from coterie.privacy.accountant import accounted
 from coterie.studies.case import Case, is_random, make_case
 from coterie.studies.procurement import check, instance_of, suppliers_of
 from coterie.studies.purchases import measure
 from coterie.studies.spec import Procurement, Specification
+from coterie.studies.store import load_part, save_part
 
 Progress = Callable[[int, int, str], None]  # done, total (agent-rounds), label of the row
 
@@ -46,7 +47,8 @@ def run_batches(
 ) -> dict[Batch, Columns]:
     """All batches of the study; those that lie in the folder `parts` already are not run again."""
     batches = list(_batches(study))
-    done = {batch: found for batch in batches if parts and (found := _load(parts / f"{batch.name}.npz")) is not None}
+    kept = {batch: load_part(parts / f"{batch.name}.npz", batch.replications) for batch in batches if parts}
+    done = {batch: found for batch, found in kept.items() if found is not None}
     work = study.horizon * study.problem.agents
     finished, total = sum(b.replications for b in done) * work, sum(b.replications for b in batches) * work
     cases = _Cases(study)
@@ -61,7 +63,7 @@ def run_batches(
             batch = waiting.pop(future)
             done[batch] = future.result()
             if parts:
-                _save(parts / f"{batch.name}.npz", done[batch])
+                save_part(parts / f"{batch.name}.npz", done[batch])
             finished += batch.replications * work
             if progress:
                 progress(finished, total, study.rows[batch.row].label)
@@ -150,23 +152,3 @@ def booked(method: Method, run: Run) -> np.ndarray:
     if method.node.trusts and run.server_ledgers is not None and method.server is not None:
         ledgers, role = run.server_ledgers, method.server
     return accounted(ledgers, role.mechanism, method.claim.delta).max(axis=1)
-
-
-def _save(path: Path, columns: Columns) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        scratch = path.with_suffix(".tmp")
-        with scratch.open("wb") as file:
-            np.savez(file, **columns)  # type: ignore[arg-type]
-        scratch.rename(path)
-    except OSError as error:
-        raise StorageError(f"{path}: cannot be written: {error.strerror}") from error
-
-
-def _load(path: Path) -> Columns | None:
-    """A batch that was cut short while it was written does not count."""
-    try:
-        with np.load(path, allow_pickle=False) as stored:
-            return dict(stored)
-    except (OSError, ValueError, EOFError):
-        return None

@@ -1,0 +1,103 @@
+"""Where engines are kept between runs. A cache saves time and nothing else: one that cannot be written or is damaged costs a
+compilation, and never a run.
+"""
+
+import contextlib
+import functools
+import hashlib
+import logging
+import os
+import pickle
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.serialize import dumps
+
+from coterie.errors import StorageError
+from coterie.files import write
+
+
+def folder() -> Path:
+    """$COTERIE_CACHE, or a folder of our own in the user's cache; of a user without a home, one that ends with the process."""
+    try:
+        home = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
+        return Path(os.environ.get("COTERIE_CACHE") or Path(home) / "coterie").absolute()
+    except RuntimeError as error:
+        _warn(str(error))
+        return Path(_spare().name)
+
+
+def keep(name: str, text: str) -> Path:
+    """The path of a file of that text: in the cache, or, where that cannot be, in a folder that ends with the process."""
+    path = folder() / name
+    try:
+        if not path.is_file() or path.read_bytes() != text.encode():
+            write(path, text, durable=False)
+    except (StorageError, OSError) as error:
+        _warn(str(error))
+        path = Path(_spare().name) / name
+        write(path, text, durable=False)
+    return path
+
+
+def keep_compiled(run: Any) -> Any:
+    """The same compiled function, which from now on looks for its code beside its file before it compiles."""
+    try:
+        run._cache = _Cache(run.py_func)
+    except (RuntimeError, OSError):
+        _warn(f"{Path(run.py_func.__code__.co_filename).parent}: cannot be written")
+    return run
+
+
+class _Checked(CompileResultCacheImpl):
+    """Code together with its checksum: the compiler would crash on damaged code."""
+
+    def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        return f"{super().get_filename_base(fullname, abiflags)}.checked"
+
+    def reduce(self, cres: Any) -> Any:
+        code = dumps(super().reduce(cres))
+        return hashlib.sha256(code).digest(), code
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        checksum, code = payload
+        if hashlib.sha256(code).digest() != checksum:
+            raise ValueError("damaged code")
+        return super().rebuild(target_context, pickle.loads(code))
+
+
+class _Cache(FunctionCache):
+    _impl_class = _Checked
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # of whatever kind the damage is: what is compiled now takes its place
+            with contextlib.suppress(OSError):
+                self.flush()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except Exception as error:
+            _warn(f"{self.cache_path}: cannot be written: {getattr(error, 'strerror', None) or error}")
+
+
+@functools.cache
+def _spare() -> tempfile.TemporaryDirectory:
+    """It is removed when the process ends."""
+    try:
+        return tempfile.TemporaryDirectory(prefix="coterie-")
+    except OSError as error:
+        remedy = "COTERIE_CACHE must name a folder that can be written"
+        raise StorageError(f"neither the cache nor a temporary folder can be written ({error.strerror}): {remedy}") from error
+
+
+@functools.cache
+def _warn(reason: str) -> None:
+    """Once for each reason, on stderr unless the program has other plans for what `coterie` logs."""
+    told = "compiled engines are not kept, so that every start takes longer: COTERIE_CACHE may name another folder"
+    logging.getLogger("coterie").warning("coterie: %s (%s)", told, " ".join(reason.split()))

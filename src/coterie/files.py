@@ -1,0 +1,112 @@
+"""Files that are whole or not there. Everything of ours that is written goes through `write`.
+
+A file is written beside its place and renamed into it, so that a full disk, a crash or a reader at the wrong moment never
+meets half of one.
+"""
+
+import contextlib
+import errno
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from coterie.errors import StateError, StorageError
+
+try:
+    import fcntl
+except ImportError:  # a system without it has no locks
+    fcntl = None  # type: ignore[assignment]
+
+SCRATCH = re.compile(r"\.coterie-[0-9a-f]{8}\.tmp")  # what a process that was killed in the middle of `write` leaves
+
+
+def write(path: Path, content: str | bytes, durable: bool = True) -> None:
+    """The file with this content, its folders too. `durable`: a power cut does not take it; that costs some 10 ms."""
+    data = content.encode() if isinstance(content, str) else content
+    with refused(path, "written"):
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)  # a device or a pipe must not be replaced
+            return
+        if path.exists():
+            path.open("ab").close()  # a file that may not be written may not be replaced either
+        _replace(path.resolve(), data, durable)
+
+
+def read(path: Path) -> bytes:
+    with refused(path, "read"):
+        return path.read_bytes()
+
+
+def make_folder(path: Path) -> None:
+    with refused(path, "made"):
+        path.mkdir(parents=True, exist_ok=True)
+
+
+@contextlib.contextmanager
+def refused(path: Path, done: str) -> Iterator[None]:
+    """What the disk refuses, in one line."""
+    try:
+        yield
+    except OSError as error:
+        files = [place for place in (path, *path.parents) if os.path.exists(place) and not os.path.isdir(place)]
+        if isinstance(error, IsADirectoryError):
+            why = "it is a folder"
+        elif isinstance(error, NotADirectoryError | FileExistsError) and files:
+            why = f"{'it' if files[-1] == path else files[-1]} is a file, and no folder"
+        else:
+            why = error.strerror or str(error)
+        raise StorageError(f"{path}: cannot be {done}: {why}") from error
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """No other process is inside with the same folder. The system keeps the lock, so that one of a dead process is none."""
+    if fcntl is None:
+        yield
+        return
+    with refused(folder, "read"):
+        handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(handle)
+        raise StateError(f"{folder}: is in use by another run: wait until it has ended, or name another folder") from error
+    except OSError:
+        pass  # some network disks cannot lock a folder: files stay whole even so
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+def _replace(path: Path, data: bytes, durable: bool) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch = path.with_name(f".coterie-{os.urandom(4).hex()}.tmp")
+    try:
+        with scratch.open("xb") as file:
+            file.write(data)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        os.replace(scratch, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            scratch.unlink()
+        raise
+    if durable:
+        _sync(path.parent)
+
+
+def _sync(folder: Path) -> None:
+    """Only then the new name is on the disk, too."""
+    if fcntl is None:
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # some network disks cannot
+            raise
+    finally:
+        os.close(handle)

@@ -1,0 +1,113 @@
+"""The cache of engines saves time; whatever is wrong with it, a run goes on."""
+
+import errno
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from numba import njit
+
+from coterie.engines import cache
+from coterie.engines.bind import import_text
+from coterie.errors import StorageError
+
+TEXT = '"""Of a test."""\n\n\ndef run(x):\n    return 3 * x\n'
+REMEDY = "COTERIE_CACHE may name another folder"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("COTERIE_CACHE", str(tmp_path / "cache"))
+    cache._warn.cache_clear()
+    return tmp_path / "cache"
+
+
+def compiled(name):
+    """As a new process would find it: (the answer, whether it was found and not compiled)."""
+    sys.modules.pop(name, None)
+    run = cache.keep_compiled(njit(import_text(name, TEXT).run))
+    return run(14), sum(run.stats.cache_hits.values()) == 1
+
+
+def test_what_was_compiled_is_found_again(folder):
+    assert [compiled("coterie_test_kept") for _ in range(2)] == [(42, False), (42, True)]
+    assert {path.suffix for path in folder.rglob("*") if path.is_file()} == {".py", ".nbi", ".nbc"}
+
+
+def cut(content):
+    return content[: len(content) // 2]
+
+
+def flipped(content):
+    """In the middle: of the code and not of what surrounds it."""
+    place = len(content) // 2
+    return content[:place] + bytes([content[place] ^ 0xFF]) + content[place + 1 :]
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+@pytest.mark.parametrize("damage", [cut, flipped, lambda _: b"", lambda _: b"noise"], ids=["cut", "flipped", "empty", "noise"])
+def test_damaged_code_is_compiled_anew_and_kept(folder, suffix, damage):
+    name = f"coterie_test_{suffix}"
+    compiled(name)
+    (file,) = folder.rglob(f"*.{suffix}")
+    file.write_bytes(damage(file.read_bytes()))
+    assert [compiled(name) for _ in range(2)] == [(42, False), (42, True)]
+
+
+def test_a_text_that_was_cut_short_is_written_again(folder):
+    path = cache.keep("coterie_test_text.py", TEXT)
+    path.write_text(TEXT[:20])
+    assert cache.keep("coterie_test_text.py", TEXT) == path == folder / "coterie_test_text.py"
+    assert path.read_text() == TEXT and os.listdir(folder) == [path.name]
+
+
+def refuse(*_, **__):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_code_that_cannot_be_kept_is_one_line_and_runs(folder, monkeypatch, caplog):
+    opened = open
+    monkeypatch.setattr(
+        "numba.core.caching.open", lambda name, mode: opened(name, mode) if mode == "rb" else refuse(), raising=False
+    )
+    assert compiled("coterie_test_full") == compiled("coterie_test_full") == (42, False)
+    (line,) = caplog.messages
+    assert REMEDY in line and "No space left on device" in line and "\n" not in line and "Errno" not in line
+    assert [path.suffix for path in folder.rglob("*") if path.is_file()] == [".py"]
+
+
+def test_code_that_has_no_place_is_one_line_and_runs(monkeypatch, caplog):
+    monkeypatch.setattr("numba.core.caching._CacheLocator.ensure_cache_path", refuse)
+    assert compiled("coterie_test_nowhere") == (42, False)
+    (line,) = caplog.messages
+    assert REMEDY in line and "locator" not in line
+
+
+def test_a_text_that_cannot_be_kept_goes_elsewhere(folder, caplog, full_disk):
+    folder.write_text("a file where the folder should be")
+    path = cache.keep("coterie_test_elsewhere.py", TEXT)
+    assert path.read_text() == TEXT and folder not in path.parents
+    assert len(caplog.messages) == 1 and "is a file, and no folder" in caplog.messages[0] and REMEDY in caplog.messages[0]
+    full_disk()
+    with pytest.raises(StorageError, match="No space left"):
+        cache.keep("coterie_test_nowhere_at_all.py", TEXT)
+
+
+def test_without_any_folder_the_error_names_the_remedy(folder, monkeypatch):
+    folder.write_text("a file where the folder should be")
+    monkeypatch.setattr(cache, "_spare", cache._spare.__wrapped__)
+    monkeypatch.setattr("tempfile.TemporaryDirectory", refuse)
+    with pytest.raises(StorageError, match=r"neither .* \(No space left on device\): COTERIE_CACHE must name a folder"):
+        cache.keep("coterie_test_none.py", TEXT)
+
+
+def test_a_user_without_a_home_has_a_cache_for_a_while(monkeypatch, caplog):
+    def homeless(_):
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("COTERIE_CACHE")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "expanduser", homeless)
+    assert cache.keep("coterie_test_homeless.py", TEXT).read_text() == TEXT
+    assert len(caplog.messages) == 1
