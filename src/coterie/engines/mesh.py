@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from coterie.contract import greet, inherit, leave, meet, speak, weigh  # bound
 from coterie.engines.faults import corrupt, disguise, out_of  # bound
-from coterie.engines.memory import keys_of, nodes_of
+from coterie.engines.memory import beat, keys_of, nodes_of
 from coterie.engines.turn import carry_out, decide, listen  # bound
 from coterie.kernel import FAULT, NETWORK, node, pick, side, stream, uniform, wrap
 from coterie.problem.bernoulli import regret, violates  # bound
@@ -114,6 +114,8 @@ def live(p, keys, span, worlds, links, weather, n, w, common, r):
             for i in range(nodes):
                 curve[mark] += 0.0 if LIES and weather.liar[i] == 1 else totals[i]
             mark += 1
+        if not beat(common.pulse, nodes):
+            return
 
 
 @node
