@@ -28,7 +28,7 @@ def keeps(what: str) -> None:
 
 
 def interruptible(command: Callable[[], Any]) -> Callable[[], None]:
-    """A command that ends by `SystemExit`; once a signal was heard its code is that of the signal, whatever came of it."""
+    """A command that ends by `SystemExit`. Once a signal was heard the code is that of the signal, whatever came of it."""
 
     @functools.wraps(command)
     def called() -> None:
@@ -42,11 +42,11 @@ def interruptible(command: Callable[[], Any]) -> Callable[[], None]:
             except BaseException:
                 if not heard:
                     raise
-        if heard:
-            code = 128 + heard[0]
         if code == INTERRUPTED or heard:
             _say()
-        _leave(code)
+        if heard:
+            _end(128 + heard[0])
+        sys.exit(code)
 
     return called
 
@@ -105,15 +105,8 @@ def _write(text: str) -> None:
         sys.stderr.flush()
 
 
-def _leave(code: Any) -> None:
-    """A thread inside the compiler would not survive the interpreter's own way out."""
-    waiting = sys.modules.get("coterie.engines.waiting")
-    if waiting and waiting.given_up():
-        _end(code)
-    sys.exit(code)
-
-
 def _end(code: int) -> None:
+    """At once: the interpreter's own way out takes its time, and a thread inside the compiler would not survive it."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):
             stream.flush()

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from rich.cells import cell_len, set_cell_size
 
 SURE = 3.0  # seconds of work before anything is said about the rest
+LEAST = 6  # cells of a bar: where there is less room, the label and the numbers are worth more
 MARKS, PLAIN = "━─…", "#-."  # of a bar: done, not yet, and where a label was cut
 
 
@@ -58,11 +59,12 @@ def bar(view: View, width: int, marks: str = MARKS) -> str:
     >>> bar(View("running", "cdp-mab", 3, 10, 12.0, 28.0), 50)
     'cdp-mab ━━━━━━──────────────  30 % 0:12, 0:28 left'
     """
-    tail = f" {view.share:4.0%}"[:-1] + " %" if view.total else ""
+    tail = f"  {int(100 * view.share):2d} %" if view.done and view.total else ""
     tail += f" {clock(view.seconds)}" + (f", {clock(view.left)} left" if view.left is not None else "")
     room = width - cell_len(tail)
-    label = cut(view.label, room - 9 if view.total and room >= 24 else room, marks)
-    cells = room - cell_len(label) - 1 if view.total and room >= 24 else 0
+    label = cut(view.label, room, marks)
+    cells = room - cell_len(label) - 1
+    cells = cells if view.total and cells >= LEAST else 0
     done = round(cells * view.share)
     return cut(label + (" " + marks[0] * done + marks[1] * (cells - done) if cells else "") + tail, width, marks)
 
@@ -78,7 +80,8 @@ def line(view: View) -> str:
     'cdp-mab: 30 % after 0:12, about 0:28 left'
     """
     share = f"{int(100 * view.share)} % " if view.total else ""
-    return f"{view.label}: {share}after {clock(view.seconds)}" + (f", about {clock(view.left)} left" if view.left is not None else "")
+    left = "" if view.left is None else f", about {clock(view.left)} left"
+    return f"{cut(view.label, 200, MARKS)}: {share}after {clock(view.seconds)}{left}"
 
 
 def record(view: View) -> str:

@@ -19,8 +19,8 @@ from coterie.errors import UsageError
 KINDS = ("bar", "json", "none")
 EVERY = {"bar": 0.2, "line": 5.0, "json": 1.0}  # seconds
 HELP = (
-    "bar: a bar at a terminal, else a line every 5 seconds; json: an object a line, with stage, label, done, total, seconds and "
-    "seconds_left; none. All of it on stderr."
+    "On stderr. bar: a bar at a terminal, else a line every 5 seconds; json: an object a line, with stage, label, done, total, "
+    "seconds and seconds_left; none."
 )
 
 
@@ -64,12 +64,12 @@ class Waiting:
             self._write("".join((record if self.kind == "json" else line)(view) + "\n" for view in views))
 
     def _draw(self, view: View) -> None:
-        """The last column stays free: many terminals go on to the next line when it is used."""
+        """Some columns stay free: for ^C, and as many terminals go on to the next line when the last one is used."""
         marks = MARKS if _speaks(self.stream, MARKS) else PLAIN
-        drawn = bar(view, max(1, shutil.get_terminal_size().columns - 1), marks)
+        width = max(1, shutil.get_terminal_size().columns - 3)
         with self.lock:
-            self._write("\r" + " " * self.width + "\r" + drawn)
-            self.width = shutil.get_terminal_size().columns - 1
+            self._write("\r" + " " * self.width + "\r" + bar(view, width, marks))
+            self.width = width + 2
 
     def clear(self) -> None:
         """Take the bar away, so that something else can be printed; it comes back with the next tick."""

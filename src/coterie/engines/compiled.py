@@ -5,10 +5,12 @@ a horizon that needs one more level, may be another engine. Those on disk are re
 """
 
 from collections.abc import Callable, Mapping
+from inspect import unwrap
 from typing import Any, NamedTuple
 
 from numba import typeof
 from numba.core import event
+from numba.extending import is_jitted
 
 from coterie.engines.bind import bind
 
@@ -61,22 +63,22 @@ _missing: dict[Engine, str] = {}
 event.register("numba:compile", _Listener())
 
 
-def engine_of(simulate: Callable[..., Any]) -> Engine:
-    """The engine that `simulate(binding=...)` would call."""
+def engine_of(simulate: Callable[..., Any]) -> Engine | None:
+    """The engine that `simulate(binding=...)` would call; None: it is interpreted."""
     found = list[Engine]()
 
     def binding(*given: Any, **named: Any) -> Callable[..., None]:
-        run = bind(*given, **named)
-        return lambda *arguments: found.append(Engine(run.__wrapped__, tuple(map(typeof, arguments))))  # type: ignore[attr-defined]
+        run = unwrap(bind(*given, **named), stop=is_jitted)
+        return lambda *arguments: found.append(Engine(run, tuple(map(typeof, arguments)))) if is_jitted(run) else None
 
     simulate(binding=binding)
-    return found[0]
+    return found[0] if found else None
 
 
-def expect(engines: Mapping[Engine, str]) -> None:
+def expect(engines: Mapping[Engine | None, str]) -> None:
     """These will be needed, under these names: from now on `compiling` says how many are left."""
     _missing.clear()
-    _missing.update({engine: name for engine, name in engines.items() if not engine.ready and not engine.on_disk()})
+    _missing.update({engine: name for engine, name in engines.items() if engine and not (engine.ready or engine.on_disk())})
 
 
 def compiling() -> Compiling | None:

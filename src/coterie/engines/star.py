@@ -112,6 +112,7 @@ def live(p, keys, span, worlds, team, number, weather, n, hall, common, r):
                     totals[place] += regret(world, plan)
                     finals[place] = plan.arm[plan.entries - 1]
         if now + rounds - 1 > horizon:
+            beat(common.pulse, size * (horizon - now + 1))
             return
         now, mark = now + rounds, after
         if team.delay > 0 and now <= horizon:

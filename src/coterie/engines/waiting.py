@@ -17,7 +17,6 @@ from coterie.engines.memory import STOPPED
 
 TICK = 0.2  # seconds after which a waiting thread looks up, on systems where nothing else wakes it
 FAREWELL = 0.3  # seconds that threads are given to stop
-NAME = "coterie engine"
 
 
 class GivenUp(Exception):
@@ -44,12 +43,13 @@ def _apart(work: Callable[[], Any], pulse: np.ndarray) -> None:
         except BaseException as error:
             answers.put(error)
 
-    helper = start(worked)
+    helpers = list[threading.Thread]()
     try:
+        helpers.append(start(worked))
         error = next_of(answers)
-    except BaseException:
+    except BaseException:  # from the first moment on: the helper must not be left to itself
         pulse[STOPPED] = 1
-        part_from([helper])
+        part_from(helpers)
         raise
     if error is not None:
         raise error
@@ -65,7 +65,7 @@ def next_of(answers: "SimpleQueue[Any]") -> Any:
 
 
 def start(work: Callable[[], None]) -> threading.Thread:
-    thread = threading.Thread(target=work, name=NAME, daemon=True)
+    thread = threading.Thread(target=work, daemon=True)
     thread.start()
     return thread
 
@@ -75,8 +75,3 @@ def part_from(threads: list[threading.Thread]) -> None:
     end = monotonic() + FAREWELL
     for thread in threads:
         thread.join(max(0.0, end - monotonic()))
-
-
-def given_up() -> bool:
-    """Whether any thread still runs that nobody waits for."""
-    return any(thread.name == NAME for thread in threading.enumerate())

@@ -70,8 +70,8 @@ class Case(NamedTuple):
         folded = self.method.folds and self.delay == 0 and not any(flags(self.weather).values())
         return simulate_star(*about, delay=self.delay, folded=folded, weather=self.weather, **which)
 
-    def engine(self) -> Engine:
-        """What `simulate` calls, once it is compiled."""
+    def engine(self) -> Engine | None:
+        """What `simulate` calls, once it is compiled; None: it is interpreted."""
         return engine_of(partial(self.simulate, 0, 0, 0))
 
     @property

@@ -1,6 +1,6 @@
 """Worker threads that take pieces of work in their order.
 
-They are daemons, and whoever started them does nothing but wait: an interrupt is answered at once, not when the pieces are done.
+They are daemons, and whoever started them does nothing but wait: an interrupt is answered at once, not when a piece is done.
 """
 
 import threading
@@ -23,7 +23,11 @@ class Crew:
         self.answers: SimpleQueue[tuple[Any, Any, BaseException | None]] = SimpleQueue()
         self.pulses: dict[Any, np.ndarray] = {}  # of pieces that were begun and not yet handed out
         self.stopped = threading.Event()
-        self.threads = [start(self._take) for _ in range(min(workers, len(self.waiting)))]
+        self.workers, self.threads = min(workers, len(self.waiting)), list[threading.Thread]()
+
+    def start(self) -> None:
+        for _ in range(self.workers):
+            self.threads.append(start(self._take))
 
     def _take(self) -> None:
         while not self.stopped.is_set():

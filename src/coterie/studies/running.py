@@ -55,9 +55,10 @@ def run_batches(
     expect({cases.get(batch).engine(): find(study.rows[row].reference).name for row, batch in firsts.items()})
     crew = Crew(partial(_run, study, cases), waiting, workers or os.cpu_count() or 1)
     try:
+        crew.start()
         while len(done) < len(batches):
-            if found := crew.next():
-                batch, done[batch] = found
+            if answer := crew.next():
+                batch, done[batch] = answer
                 if parts:
                     _save(parts / f"{batch.name}.npz", done[batch])
             if progress:
