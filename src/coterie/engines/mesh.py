@@ -48,11 +48,9 @@ def live(p, keys, span, worlds, links, weather, n, w, common, r):
     wire, said, cards, curve = w.wire, w.said, w.cards, common.curve[r]
     tally, plan, harvest, out, tale = common.tally[r], common.plan[r], common.harvest[r], common.out[r], common.tale[r]
     away, edges, start, horizon = weather.away, links.edges, span.start, span.horizon
-    own_world = 1 if worlds.shape[0] > 1 else 0
-    nodes, size, mark, last_word = len(totals), len(said), 0, -len(said)
+    own_world, nodes, size, mark, last_word = 1 if worlds.shape[0] > 1 else 0, len(totals), len(said), 0, -len(said)
     for t in range(start, horizon + 1):
-        now = t * nodes % size
-        phase = t // links.period % links.first.shape[0]
+        now, phase = t * nodes % size, t // links.period % links.first.shape[0]
         if CHURNS:
             hand_over(opens, p, t, away, edges, links.last_edge, phase, cards)
         drawn = links.meetings if t > start else 0
