@@ -40,7 +40,7 @@ def test_a_broken_promise_is_exit_code_1_and_leaves_a_page(coterie, tmp_path):
 
 
 def test_json_is_the_audit_and_nothing_else_and_a_pass_is_exit_code_0(coterie, tmp_path):
-    done = coterie("cdp-mab", "--epsilon", "1", "--trials", 300, "--json")
+    done = coterie("cdp-mab", "--epsilon", "1", "--trials", 300, "--json", "--progress", "none")
     facts = json.loads(done.stdout)
     assert done.returncode == 0 and done.stderr == "" and facts["violation"] is False
     assert facts["proven"]["epsilon"] < facts["limit"] == 1 and list(tmp_path.iterdir()) == []

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 from rich.console import Console
 
-from coterie.cli.progress import advance, progress_bar
+from coterie.cli.progress import HELP, waiting
 from coterie.errors import UsageError
 
 
@@ -25,6 +25,7 @@ def audit(
     seed: int = typer.Option(0, metavar="S", help="The same seed plays the same trials."),
     quick: bool = typer.Option(False, "--quick", help="6000 trials, and at most 1000 rewards lived twice."),
     out: Path = typer.Option(None, metavar="DIR", help="Write a page about it there (audit.html, audit.json)."),
+    progress: str = typer.Option("bar", metavar="bar|json|none", help=HELP),
     as_json: bool = typer.Option(False, "--json", help="Print the audit as JSON to stdout, and nothing else there."),
 ) -> None:
     """Try to tell two runs apart that differ in one reward, and say how much privacy is proven to be lost.
@@ -38,17 +39,16 @@ def audit(
 
     if quick and trials is not None:
         raise UsageError(f"--trials must be left out with --quick, got {trials}")
-    with progress_bar(Console(stderr=True)) as bar:
-        task = bar.add_task("compiling (the first time only)", total=None)
-        about: dict[str, Any] = {"horizon": horizon, "seed": seed}
-        about["progress"] = lambda done, total, label: advance(bar, task, done, total, label)
+    with waiting("setting the stage", progress) as shown:
+        about: dict[str, Any] = {"horizon": horizon, "seed": seed, "progress": shown.show}
         if _is_study(subject):
             given = {"--mode": mode, "--epsilon": epsilon, "--view": view, "--trials": trials}
             facts = _of_study(subject, sets, quick, given, about)
         else:
             facts = _of_algorithm(subject, _options(mode, epsilon, sets), view, trials, quick, about)
-    if out is not None:
-        write(out, facts)
+        if out is not None:
+            shown.do("writing", "writing the page")
+            write(out, facts)
     if as_json:
         sys.stdout.write(json.dumps(facts, indent=1, allow_nan=False) + "\n")
     else:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from coterie.cli.progress import waiting
 from coterie.cli.table import COLOURS
 from coterie.errors import UsageError
 from coterie.privacy.mechanisms import MECHANISMS
@@ -40,7 +41,7 @@ def budget(
     for name, value, least in (("agents", agents, 1), ("arms", arms, 2), ("horizon", horizon, 1), ("person", person, 1)):
         if value is not None and value < least:
             raise UsageError(f"--{name} must be a whole number >= {least}, got {value}")
-    with Console(stderr=True).status("adding up (a long horizon is compiled the first time)"):
+    with waiting("adding up"):
         if target in names() or target.endswith(".py"):
             given = {key: value for key, value in (("epsilon", epsilon), ("mode", mode)) if value is not None}
             prices = [_price(find(target), given | _options(sets), (agents or 10, arms or 10, horizon or 10_000), true_epsilon)]

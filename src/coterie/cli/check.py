@@ -6,10 +6,13 @@ import sys
 import typer
 from rich.console import Console
 
+from coterie.cli.progress import HELP, waiting
+
 
 def check(
     algorithm: str = typer.Argument(help="The path of a file of your own, or the name of an algorithm."),
     quick: bool = typer.Option(False, "--quick", help="The interpreted part only: nothing is compiled."),
+    progress: str = typer.Option("bar", metavar="bar|json|none", help=HELP),
     as_json: bool = typer.Option(False, "--json", help="What was checked as JSON on stdout, and nothing else there."),
 ) -> None:
     """Check whether an algorithm keeps the contract, in every form that its examples name.
@@ -28,14 +31,14 @@ def check(
     from coterie.algorithms import find
     from coterie.checking import check as checks
 
-    console, errors, found = Console(), Console(stderr=True), list[str]()
-    with errors.status("reading, and playing a dozen rounds") as status:
+    console, found = Console(), list[str]()
+    with waiting("reading, and playing a dozen rounds", progress) as shown:
         for step in checks(algorithm, quick):
             found.append(step)
+            shown.clear()
             if not as_json:
                 console.print(f"[green]✓[/green] {step}", highlight=False, soft_wrap=True)
-            if len(found) > 3:
-                status.update("compiling every form" if not quick else "playing")
+            shown.do("checking", "compiling every form, and playing it" if len(found) > 3 and not quick else "playing")
     entry = find(algorithm)
     forms = len(entry.examples)
     if as_json:

@@ -9,6 +9,7 @@ import typer
 from coterie.cli.audit import audit
 from coterie.cli.budget import budget
 from coterie.cli.check import check
+from coterie.cli.interrupts import interruptible
 from coterie.cli.run import run
 from coterie.cli.statement import statement
 from coterie.cli.studies import studies
@@ -41,6 +42,7 @@ def options(
         raise typer.Exit
 
 
+@interruptible
 def main() -> None:
     """Run a command. Every error is one line on stderr; its class decides the exit code."""
     try:

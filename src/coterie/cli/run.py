@@ -7,7 +7,8 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from coterie.cli.progress import advance, progress_bar
+from coterie.cli.interrupts import keeps
+from coterie.cli.progress import HELP, waiting
 from coterie.cli.table import summary_table
 from coterie.errors import UsageError
 
@@ -19,6 +20,7 @@ def run(
     workers: int = typer.Option(None, metavar="N", help="Worker threads. Default: one for each core."),
     engine: str = typer.Option("local", metavar="local", help="Where batches run."),
     fresh: bool = typer.Option(False, "--fresh", help="Remove what a run left in DIR first, damaged or not; other files stay."),
+    progress: str = typer.Option("bar", metavar="bar|json|none", help=HELP),
     as_json: bool = typer.Option(False, "--json", help="Print summary.json to stdout, and nothing else there."),
 ) -> None:
     """Run a study and write a page about it. A run that was interrupted goes on where it stopped.
@@ -33,19 +35,14 @@ def run(
         raise UsageError(f"--workers must be a whole number >= 1, got {workers}")
     if engine != "local":
         raise UsageError(f"--engine must be local, got {engine!r}")
-    loaded = load_study(study, sets)
-    folder = out or loaded.folder
-    console = Console(stderr=True)
-    with progress_bar(console) as bar:
-        task = bar.add_task("compiling (the first time only)", total=None)
-        try:
-            result = loaded.run(workers, folder, lambda done, total, label: advance(bar, task, done, total, label), fresh)
-        except KeyboardInterrupt:
-            bar.stop()
-            console.print(f"interrupted: what was finished is kept in {folder}; the same command goes on from there")
-            raise
-    page = folder / "report.html"
-    write(page, result.document(), read_manifest(folder))
+    with waiting("reading the study", progress) as shown:
+        loaded = load_study(study, sets)
+        folder = out or loaded.folder
+        keeps(f"what was finished is kept in {folder}; the same command goes on from there")
+        result = loaded.run(workers, folder, shown.show, fresh)
+        shown.do("writing", "writing the page")
+        page = folder / "report.html"
+        write(page, result.document(), read_manifest(folder))
     if as_json:
         sys.stdout.write(json.dumps(result.document(), indent=1, allow_nan=False) + "\n")
         return

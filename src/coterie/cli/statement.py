@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 from rich.console import Console
 
+from coterie.cli.progress import waiting
 from coterie.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def statement(
     if rewards < 1:
         raise UsageError(f"--rewards must be a whole number >= 1, got {rewards}")
     loaded, others = load_study(study, sets).specification, [load_study(other).specification for other in times]
-    with Console(stderr=True).status("adding up (a long horizon is compiled the first time)"):
+    with waiting("adding up"):
         prices = price_study(loaded)
         index = page.row_of(loaded, row, prices)
         priced = [(other.name, price_study(other)) for other in others]

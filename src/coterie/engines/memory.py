@@ -22,6 +22,7 @@ TALLY = record(
     rounds=int64, meetings=int64, meeting_words=int64, up_messages=int64, up_words=int64,
     down_messages=int64, down_words=int64, uneven=int64,
 )  # fmt: skip
+PLAYED, STOPPED = 0, 1  # places of a pulse
 
 
 class Keys(NamedTuple):
@@ -64,11 +65,24 @@ class Common(NamedTuple):
     harvest: np.ndarray
     out: np.ndarray
     tale: np.ndarray
+    pulse: np.ndarray  # see `beat`
 
 
 @node
 def keys_of(seeds, replication):
     return Keys(fold(seeds.world, replication), fold(seeds.noise, replication), fold(seeds.dice, replication))
+
+
+def make_pulse() -> np.ndarray:
+    """Shared with whoever watches a run from another thread: agent-rounds played so far, and a word that stops it."""
+    return np.zeros(2, int64)
+
+
+@node
+def beat(pulse, agent_rounds):
+    """So much more was played; False: nobody waits for the rest."""
+    pulse[PLAYED] += agent_rounds
+    return pulse[STOPPED] == 0
 
 
 @node
@@ -102,13 +116,14 @@ def make_nodes(
     )  # fmt: skip
 
 
-def make_common(role: Algorithm, p: Any, replications: int, marks: int, compiled: bool) -> Common:
+def make_common(role: Algorithm, p: Any, replications: int, marks: int, compiled: bool, pulse: np.ndarray) -> Common:
     def made(kind: np.dtype) -> np.ndarray:
         return rows(replications, kind, compiled)
 
     common = Common(
         curve=np.zeros((replications, marks)), tally=made(TALLY), plan=made(plan_record(p)),
         harvest=made(harvest_record(p)), out=made(out_record(role, p)), tale=made(tale_record(p)),
+        pulse=pulse,
     )  # fmt: skip
     common.plan["arms"] = p.arms
     return common

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from coterie.contract import greet, inherit, leave, meet, speak, weigh  # bound
 from coterie.engines.faults import corrupt, disguise, out_of  # bound
-from coterie.engines.memory import keys_of, nodes_of
+from coterie.engines.memory import beat, keys_of, nodes_of
 from coterie.engines.turn import carry_out, decide, listen  # bound
 from coterie.kernel import FAULT, NETWORK, node, pick, side, stream, uniform, wrap
 from coterie.problem.bernoulli import regret, violates  # bound
@@ -48,11 +48,9 @@ def live(p, keys, span, worlds, links, weather, n, w, common, r):
     wire, said, cards, curve = w.wire, w.said, w.cards, common.curve[r]
     tally, plan, harvest, out, tale = common.tally[r], common.plan[r], common.harvest[r], common.out[r], common.tale[r]
     away, edges, start, horizon = weather.away, links.edges, span.start, span.horizon
-    own_world = 1 if worlds.shape[0] > 1 else 0
-    nodes, size, mark, last_word = len(totals), len(said), 0, -len(said)
+    own_world, nodes, size, mark, last_word = 1 if worlds.shape[0] > 1 else 0, len(totals), len(said), 0, -len(said)
     for t in range(start, horizon + 1):
-        now = t * nodes % size
-        phase = t // links.period % links.first.shape[0]
+        now, phase = t * nodes % size, t // links.period % links.first.shape[0]
         if CHURNS:
             hand_over(opens, p, t, away, edges, links.last_edge, phase, cards)
         drawn = links.meetings if t > start else 0
@@ -114,6 +112,8 @@ def live(p, keys, span, worlds, links, weather, n, w, common, r):
             for i in range(nodes):
                 curve[mark] += 0.0 if LIES and weather.liar[i] == 1 else totals[i]
             mark += 1
+        if not beat(common.pulse, nodes):
+            return
 
 
 @node

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from coterie.contract import speak  # bound
 from coterie.engines.faults import corrupt, out_of  # bound
-from coterie.engines.memory import keys_of, nodes_of
+from coterie.engines.memory import beat, keys_of, nodes_of
 from coterie.engines.turn import carry_out, decide, listen  # bound
 from coterie.kernel import FAULT, node, ones, side, stream, uniform, wrap
 from coterie.privacy.door import MESSAGE
@@ -116,6 +116,8 @@ def live(p, keys, span, worlds, links, reach, weather, n, o, common, r):
             for i in range(nodes):
                 curve[mark] += 0.0 if LIES and weather.liar[i] == 1 else totals[i]
             mark += 1
+        if not beat(common.pulse, nodes):
+            return
 
 
 @node

@@ -11,7 +11,8 @@ from coterie.contract import Algorithm, Method, out_record
 from coterie.engines import mesh, pool, star
 from coterie.engines.bind import bind
 from coterie.engines.faults import Weather
-from coterie.engines.memory import Common, Nodes, Span, make_common, make_nodes, seeds_of
+from coterie.engines.memory import Common, Nodes, Span, make_common, make_nodes, make_pulse, seeds_of
+from coterie.engines.waiting import call
 from coterie.errors import AlgorithmError
 from coterie.kernel import rows
 from coterie.privacy.door import why_refused
@@ -89,6 +90,7 @@ def simulate_star(
     weather: Weather = Weather(),
     compiled: bool = True,
     binding: Callable[..., Callable[..., Any]] = bind,
+    pulse: np.ndarray | None = None,
 ) -> Run:
     """Clients around a server, or (structure "alone") every client with a server of its own."""
     node, server, p, R = method.node, method.server, method.p, replications
@@ -97,7 +99,8 @@ def simulate_star(
     places, teams, reach = 1 if folded else agents, agents // size, problem.reach(worlds, method.p.arms)
     made = lambda shape, kind: rows(shape, kind, compiled)  # noqa: E731
     nodes = make_nodes(node, p, R, places, places, reach, method.holders, compiled)
-    common = make_common(node, p, R, len(marks), compiled)
+    pulse = make_pulse() if pulse is None else pulse
+    common = make_common(node, p, R, len(marks), compiled, pulse)
     served = make_nodes(server, p, R, teams, places, np.max(reach), 1, compiled)
     hall = star.Hall(
         secrets=served.secrets,
@@ -120,7 +123,7 @@ def simulate_star(
     worlds = worlds if compiled else worlds.view(np.recarray)
     team = star.Team(size, min(method.reporters or size, size), method.rotate, delay)
     span = Span(1, horizon, 0, marks)
-    run(p, seeds_of(seed), first, span, worlds, team, whole(weather, agents), nodes, hall, common)
+    call(run, (p, seeds_of(seed), first, span, worlds, team, whole(weather, agents), nodes, hall, common), pulse, compiled)
     check_faults(node, nodes.secrets)
     check_faults(server, hall.secrets)
     if common.tally["uneven"].any():
@@ -199,6 +202,7 @@ def simulate_mesh(
     replications: int = 1,
     compiled: bool = True,
     binding: Callable[..., Callable[..., Any]] = bind,
+    pulse: np.ndarray | None = None,
 ) -> Run:
     """Peers on a graph."""
     node, p, R = method.node, method.p, replications
@@ -209,21 +213,22 @@ def simulate_mesh(
     nodes = make_nodes(node, p, R, agents, 1 if node.additive else max(1, len(wires.senders)), reach, 1, compiled)
     for field, values in method.known.items():
         nodes.opens[field] = values
-    common, span = make_common(node, p, R, len(marks), compiled), Span(node.first_round, horizon, method.exploration, marks)
+    pulse, span = make_pulse() if pulse is None else pulse, Span(node.first_round, horizon, method.exploration, marks)
+    common = make_common(node, p, R, len(marks), compiled, pulse)
     worlds, all_weather = worlds if compiled else worlds.view(np.recarray), whole(weather, agents)
     if node.additive:
         singly = len(weather.away) > 0 or weather.loss > 0 or len(wires.first) > 1
         chosen = flags(weather) | {"NEWS": node.additive == "news", "SINGLY": singly}
         run = binding(pool, node, problem, flags=chosen, compiled=compiled)
         post, heard = _post(node, p, R, agents, ring, wires, singly, compiled), _masks(links, wires, ring, agents, empty=singly)
-        run(p, seeds_of(seed), first, span, worlds, wires, heard, all_weather, nodes, post, common)
+        call(run, (p, seeds_of(seed), first, span, worlds, wires, heard, all_weather, nodes, post, common), pulse, compiled)
     else:
         if "origin" in (nodes.peers.dtype.names or ()):
             nodes.peers["origin"][:, : len(wires.senders)] = wires.senders
         seldom = node.seldom and len(wires.first) == 1
         run = binding(mesh, node, problem, flags=flags(weather) | {"SELDOM": seldom}, compiled=compiled)
         wire = _wire(node, p, R, agents, ring, links, compiled)
-        run(p, seeds_of(seed), first, span, worlds, wires, all_weather, nodes, wire, common)
+        call(run, (p, seeds_of(seed), first, span, worlds, wires, all_weather, nodes, wire, common), pulse, compiled)
     check_faults(node, nodes.secrets)
     return finished(nodes, common)
 

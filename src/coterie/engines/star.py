@@ -26,7 +26,7 @@ from coterie.contract import release as server_release  # bound
 from coterie.contract import speak as server_speak  # bound
 from coterie.contract import weigh as server_weigh  # bound
 from coterie.engines.faults import corrupt, deceives, out_of  # bound
-from coterie.engines.memory import keys_of, nodes_of
+from coterie.engines.memory import beat, keys_of, nodes_of
 from coterie.engines.turn import decide, listen, pull_and_release  # bound
 from coterie.kernel import FAULT, IDLE, LIE, NETWORK, NOISE, node, pick, side, stream, uniform
 from coterie.privacy.door import book_entries as server_book  # bound
@@ -112,6 +112,7 @@ def live(p, keys, span, worlds, team, number, weather, n, hall, common, r):
                     totals[place] += regret(world, plan)
                     finals[place] = plan.arm[plan.entries - 1]
         if now + rounds - 1 > horizon:
+            beat(common.pulse, size * (horizon - now + 1))
             return
         now, mark = now + rounds, after
         if team.delay > 0 and now <= horizon:
@@ -123,6 +124,8 @@ def live(p, keys, span, worlds, team, number, weather, n, hall, common, r):
                 finals[i] = plan.arm[0]
             mark = later
         now += team.delay
+        if not beat(common.pulse, size * (rounds + team.delay)):
+            return
         tally.rounds += 1
         gather(p, t, keys, now - 1, horizon, team, number, weight, weather, n, hall, common, r)
         pass_server_door(p, t, keys, number, plan, hall, r)

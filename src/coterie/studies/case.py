@@ -1,6 +1,7 @@
 """From a specification to what the engines take: the problem, the network and the method of one row and one instance."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from coterie import algorithms, contract
 from coterie.contract import Method, Setting, doors_of
+from coterie.engines.compiled import Engine, engine_of
 from coterie.engines.faults import ATTACKS, HONEST, Weather
 from coterie.engines.simulate import Links, Run, flags, simulate_mesh, simulate_star
 from coterie.errors import UsageError
@@ -60,13 +62,17 @@ class Case(NamedTuple):
     weather: Weather
     traffic: Callable[[np.ndarray], Traffic]
 
-    def simulate(self, seed: int, first: int, replications: int) -> Run:
+    def simulate(self, seed: int, first: int, replications: int, **how: Any) -> Run:
         about = (self.method, self.problem, self.worlds, self.agents, self.horizon, self.marks)
-        which: dict[str, Any] = {"seed": seed, "first": first, "replications": replications}
+        which: dict[str, Any] = {"seed": seed, "first": first, "replications": replications, **how}
         if self.links is not None:
             return simulate_mesh(*about, self.links, weather=self.weather, **which)
         folded = self.method.folds and self.delay == 0 and not any(flags(self.weather).values())
         return simulate_star(*about, delay=self.delay, folded=folded, weather=self.weather, **which)
+
+    def engine(self) -> Engine | None:
+        """What `simulate` calls, once it is compiled; None: it is interpreted."""
+        return engine_of(partial(self.simulate, 0, 0, 0))
 
     @property
     def best_arms(self) -> np.ndarray:

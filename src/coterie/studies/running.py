@@ -7,25 +7,27 @@ results, and a run that was interrupted goes on with the batches that are missin
 
 import os
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
 import numpy as np
 
+from coterie.algorithms import find
 from coterie.contract import Method
+from coterie.engines.compiled import compiling, expect
 from coterie.engines.simulate import Run
 from coterie.errors import UsageError
 from coterie.privacy.accountant import accounted
 from coterie.studies.case import Case, is_random, make_case
+from coterie.studies.crew import Crew
 from coterie.studies.procurement import check, instance_of, suppliers_of
 from coterie.studies.purchases import measure
 from coterie.studies.spec import Procurement, Specification
 from coterie.studies.store import load_part, save_part
 
-Progress = Callable[[int, int, str], None]  # done, total (agent-rounds), label of the row
+Progress = Callable[[int, int, str], None]  # done, total (agent-rounds), what is being done; some five times a second
 
 
 class Batch(NamedTuple):
@@ -50,35 +52,33 @@ def run_batches(
     kept = {batch: load_part(parts / f"{batch.name}.npz", batch.replications) for batch in batches if parts}
     done = {batch: found for batch, found in kept.items() if found is not None}
     work = study.horizon * study.problem.agents
-    finished, total = sum(b.replications for b in done) * work, sum(b.replications for b in batches) * work
-    cases = _Cases(study)
-    pool = ThreadPoolExecutor(workers or os.cpu_count() or 1)
+    total, cases, waiting = sum(b.replications for b in batches) * work, _Cases(study), [b for b in batches if b not in done]
+    firsts = {batch.row: batch for batch in reversed(waiting)}
+    expect({cases.get(batch).engine(): find(study.rows[row].reference).name for row, batch in firsts.items()})
+    crew = Crew(partial(_run, study, cases), waiting, workers or os.cpu_count() or 1)
     try:
-        ready: SimpleQueue[Future] = SimpleQueue()
-        waiting = {pool.submit(_run, study, cases, batch): batch for batch in batches if batch not in done}
-        for future in waiting:
-            future.add_done_callback(ready.put)
-        while waiting:
-            future = _next(ready)
-            batch = waiting.pop(future)
-            done[batch] = future.result()
-            if parts:
-                save_part(parts / f"{batch.name}.npz", done[batch])
-            finished += batch.replications * work
+        crew.start()
+        while len(done) < len(batches):
+            if answer := crew.next():
+                batch, done[batch] = answer
+                if parts:
+                    save_part(parts / f"{batch.name}.npz", done[batch])
             if progress:
-                progress(finished, total, study.rows[batch.row].label)
+                progress(_played(crew, done, work), total, _doing(study, crew))
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        crew.stop()
     return {batch: done[batch] for batch in batches}
 
 
-def _next(ready: "SimpleQueue[Future]") -> Future:
-    """With a time limit, so that Ctrl-C is heard; from a queue, because an interrupt inside `wait` leaves its locks taken."""
-    while True:
-        try:
-            return ready.get(timeout=0.2)
-        except Empty:
-            continue
+def _played(crew: Crew, done: Iterable[Batch], work: int) -> int:
+    """Agent-rounds: of batches that are done, and of those under way."""
+    under_way = sum(min(played, batch.replications * work) for batch, played in crew.played().items())
+    return sum(batch.replications for batch in done) * work + under_way
+
+
+def _doing(study: Specification, crew: Crew) -> str:
+    rows = sorted(batch.row for batch in crew.played())
+    return str(compiling() or (study.rows[rows[0]].label if rows else "adding up"))
 
 
 def _batches(study: Specification) -> Iterator[Batch]:
@@ -116,11 +116,11 @@ class _Cases:
         return self.kept[batch.row]
 
 
-def _run(study: Specification, cases: _Cases, batch: Batch) -> Columns:
+def _run(study: Specification, cases: _Cases, batch: Batch, pulse: np.ndarray) -> Columns:
     case = cases.get(batch)
-    case.simulate(study.seed, 0, 0)  # compiles, so that the clock does not see it
+    case.simulate(study.seed, 0, 0, pulse=pulse)  # compiles, so that the clock does not see it
     began = time.perf_counter()
-    run = case.simulate(study.seed, batch.first, batch.replications)
+    run = case.simulate(study.seed, batch.first, batch.replications, pulse=pulse)
     seconds = time.perf_counter() - began
     method, about = case.method, study.problem
     traffic, lies = case.traffic(run.tallies), case.weather.liar == 1
