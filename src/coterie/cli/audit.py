@@ -24,6 +24,7 @@ def audit(
     trials: int = typer.Option(None, metavar="N", help="Trials of each side, for each reward that is tried. Default: 30000."),
     seed: int = typer.Option(0, metavar="S", help="The same seed plays the same trials."),
     quick: bool = typer.Option(False, "--quick", help="6000 trials, and at most 1000 rewards lived twice."),
+    yes: bool = typer.Option(False, "--yes", help="Do not ask, however long it will take."),
     out: Path = typer.Option(None, metavar="DIR", help="Write a page about it there (audit.html, audit.json)."),
     as_json: bool = typer.Option(False, "--json", help="Print the audit as JSON to stdout, and nothing else there."),
 ) -> None:
@@ -34,10 +35,14 @@ def audit(
 
     Example: coterie audit fed-ucb --mode paper --epsilon 1 --quick
     """
+    from coterie.audit.auditing import TRIALS, check_numbers, seconds_needed
+    from coterie.cli.asking import ask
     from coterie.report.audit import write
 
+    check_numbers(seed, horizon)
     if quick and trials is not None:
         raise UsageError(f"--trials must be left out with --quick, got {trials}")
+    ask(seconds_needed(horizon, trials or TRIALS), yes)
     with progress_bar(Console(stderr=True)) as bar:
         task = bar.add_task("compiling (the first time only)", total=None)
         about: dict[str, Any] = {"horizon": horizon, "seed": seed}

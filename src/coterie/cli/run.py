@@ -18,14 +18,16 @@ def run(
     sets: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="Override a value, e.g. --set horizon=1000"),
     workers: int = typer.Option(None, metavar="N", help="Worker threads. Default: one for each core."),
     engine: str = typer.Option("local", metavar="local", help="Where batches run."),
+    yes: bool = typer.Option(False, "--yes", help="Do not ask, however long it will take."),
     as_json: bool = typer.Option(False, "--json", help="Print summary.json to stdout, and nothing else there."),
 ) -> None:
     """Run a study and write a page about it. A run that was interrupted goes on where it stopped.
 
     Example: coterie run quickstart --set replications=5
     """
+    from coterie.cli.asking import ask
     from coterie.report import write
-    from coterie.studies import load_study
+    from coterie.studies import builtin_studies, load_study
 
     if workers is not None and workers < 1:
         raise UsageError(f"--workers must be a whole number >= 1, got {workers}")
@@ -33,6 +35,11 @@ def run(
         raise UsageError(f"--engine must be local, got {engine!r}")
     loaded = load_study(study, sets)
     folder = out or loaded.folder
+    as_shipped, done = study in builtin_studies() and not sets, (folder / "summary.json").exists()
+    if not (as_shipped or done):
+        forecast = loaded.forecast(workers)
+        forecast.refuse(folder)
+        ask(forecast.seconds, yes)
     console = Console(stderr=True)
     with progress_bar(console) as bar:
         task = bar.add_task("compiling (the first time only)", total=None)
