@@ -80,7 +80,8 @@ def test_sizes_of_an_audit_have_a_range(key, value):
 
 def test_epochs_that_are_longer_than_there_is_room_for_do_not_overflow():
     """A target of 1e-6 wants 10^14 samples, of which sums would leave 62 bits."""
-    study = load_study(STUDY | {"horizon": 10**12, "algorithm": [{"name": "cdp-mab", "rounds": 1, "gap": 1e-6}]}).specification
+    rows = [{"name": "cdp-mab", "rounds": 1, "gap": 1e-6}]
+    study = load_study(STUDY | {"horizon": 10**12, "algorithm": rows}).specification
     case = make_case(study, study.rows[0], 0)
     with np.errstate(all="raise", under="ignore"):
         run = simulate_star(case.method, bernoulli, case.worlds, 3, 10**12, case.marks, weather=Weather(), compiled=False)

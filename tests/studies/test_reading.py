@@ -733,7 +733,8 @@ REFUSED = {
     ),
     "life misspelt": (
         study(network__life="radius"),
-        "network.life must be a whole number in [0, 10000000], 'half-diameter', 'half-diameter-down' or 'diameter', got 'radius'",
+        "network.life must be a whole number in [0, 10000000], 'half-diameter', 'half-diameter-down' or 'diameter', "
+        "got 'radius'",
     ),
     "link cost negative": (
         study(network__link_cost={"server": -1}),
@@ -747,8 +748,14 @@ REFUSED = {
         study(network__components=[20, 20, 10]),
         "network.components must sum to the number of agents, 2, got [20, 20, 10] with sum 50",
     ),
-    "empty component": (study(network__components=[2, 0]), "network.components[1] must be a whole number in [1, 10000000], got 0"),
-    "one bad component": (study(network__components=[0]), "network.components[0] must be a whole number in [1, 10000000], got 0"),
+    "empty component": (
+        study(network__components=[2, 0]),
+        "network.components[1] must be a whole number in [1, 10000000], got 0",
+    ),
+    "one bad component": (
+        study(network__components=[0]),
+        "network.components[0] must be a whole number in [1, 10000000], got 0",
+    ),
     "no components": (
         study(network__components=[]),
         "network.components must be a list of at least 1 entry, each a whole number in [1, 10000000], got []",

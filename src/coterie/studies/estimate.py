@@ -132,7 +132,7 @@ def estimate_row(study: Specification, row: Row) -> OfRow:
     runs, size = study.replications, min(batch_size(study), study.replications)
     wires, peers = wires_of(study, method), method.structure == "peers"
     cases = runs if is_random(study) else 1
-    batch = wires.building + wires.masks + size * (peer_bytes if peers else star_bytes)(study, row, method, wires, growth)
+    batch = wires.building + size * (peer_bytes if peers else star_bytes)(study, row, method, wires, growth)
     nanoseconds = runs * (peer_time if peers else star_time)(study, row, method, wires)
     return OfRow(wires.kept + world_bytes(study), batch, 1e-9 * (nanoseconds + 2 * cases * wires.nanoseconds))
 

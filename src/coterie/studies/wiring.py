@@ -19,8 +19,7 @@ class Wires(NamedTuple):
     links: float = 0.0  # who hears whom
     delay: int = 0  # the longest, in rounds
     kept: float = 0.0  # bytes, as long as there is the case
-    building: float = 0.0  # bytes, for a while
-    masks: float = 0.0  # bytes, of an engine that sums by masks
+    building: float = 0.0  # bytes, while links are found, and then while an engine uses them
     nanoseconds: float = 0.0
 
 
@@ -42,10 +41,10 @@ def wires_of(study: Specification, method: Method) -> Wires:
     edges, pairs = sum(part.edges for part in parts), sum(float(part.agents) ** 2 for part in parts)
     delay = max((hops(part.diameter, life) for part in parts), default=1)
     if method.structure == "synchronise":
-        return Wires(0.0, max(part.diameter for part in parts), 0.0, BYTES_OF_EDGE * edges + BYTES_OF_DELIVERY * pairs, 0.0,
+        return Wires(0.0, max(part.diameter for part in parts), 0.0, BYTES_OF_EDGE * edges + BYTES_OF_DELIVERY * pairs,
                      NS_OF_EDGE * edges + NS_OF_DELIVERY * pairs)  # fmt: skip
     if method.structure == "hybrid":
-        return Wires(0.0, max(part.diameter for part in parts), 0.0, BYTES_OF_EDGE * edges, 0.0,
+        return Wires(0.0, max(part.diameter for part in parts), 0.0, BYTES_OF_EDGE * edges,
                      NS_OF_EDGE * edges + NS_OF_PAIR * pairs)  # fmt: skip
     phases = PHASES if network.switch_every else 1
     links = phases * sum(part.reached for part in parts)
@@ -54,8 +53,9 @@ def wires_of(study: Specification, method: Method) -> Wires:
     masks = ring * float(agents) ** 2 * (8 + 8 / 63) if method.node.additive and phases == 1 else 0.0
     return Wires(
         links, max(1, delay), BYTES_OF_LINK_KEPT * (links + phases * edges),
-        phases * BYTES_OF_EDGE * edges + BYTES_OF_PAIR * dense + (BYTES_OF_LINK + BYTES_OF_LINK_WIRED) * links,
-        masks, phases * (NS_OF_EDGE * edges + NS_OF_PAIR * dense) + NS_OF_LINK * links + masks / 8,
+        phases * BYTES_OF_EDGE * edges
+        + max(BYTES_OF_PAIR * dense + BYTES_OF_LINK * links, BYTES_OF_LINK_WIRED * links + masks),
+        phases * (NS_OF_EDGE * edges + NS_OF_PAIR * dense) + NS_OF_LINK * links + masks / 8,
     )  # fmt: skip
 
 
