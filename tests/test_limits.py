@@ -114,7 +114,7 @@ def test_sums_of_large_rewards_limit_the_horizon():
     ("name", "option", "value"),
     [
         ("pr-ucb", "growth", 1.0001), ("pr-ucb", "batch", 2**62), ("pr-ucb", "explore", 1e200), ("gossip-ucb", "factor", 1e200),
-        ("private-ucb", "nominal", 1e-300), ("cdp-mab", "gap", 1e-300), ("nf-cb", "xi", 1e-200), ("p-fcb", "window", (1, 2**62)),
+        ("private-ucb", "nominal", 1e-300), ("cdp-mab", "gap", 1e-300), ("nf-cb", "xi", 1e-200), ("p-fcb", "window", (1, 2**62))
     ],
 )  # fmt: skip
 def test_options_that_size_things_have_a_range(name, option, value):
