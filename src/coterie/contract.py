@@ -29,10 +29,11 @@ from math import inf
 from typing import Any, NamedTuple
 
 from numpy import dtype, float64, int64
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from coterie.errors import AlgorithmError
 from coterie.kernel import capacity, node, record
+from coterie.limits import check_epsilon
 from coterie.privacy.mechanisms import LAPLACE, MECHANISMS, Mechanism
 from coterie.privacy.statement import ONE_ORDER, UNIT_OF_PRIVACY, Claim, Doors
 from coterie.privacy.stretch import NOW, NOWHERE, START, stretch_of
@@ -263,6 +264,7 @@ class Options(BaseModel):
     """The base of an algorithm's options: no coercion, no unknown keys, no change after checking."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+    epsilon_can_be_had = field_validator("epsilon", check_fields=False)(check_epsilon)  # also in a file of one's own
 
 
 class Terms(NamedTuple):

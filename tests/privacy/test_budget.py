@@ -119,9 +119,9 @@ def test_a_stream_pays_once_however_many_of_its_sums_are_asked_for():
         budget.spend([event(1, 50, 0.5, "digits")])
 
 
-@pytest.mark.parametrize("epsilon", [0, -1, inf, nan])
-def test_a_budget_is_a_finite_number_above_zero(epsilon):
-    with pytest.raises(UsageError, match="epsilon of a budget must be a finite number > 0"):
+@pytest.mark.parametrize("epsilon", [0, -1, 1e-9, inf, nan])
+def test_a_budget_is_a_finite_number_of_at_least_a_millionth(epsilon):
+    with pytest.raises(UsageError, match="epsilon of a budget must be a finite number >= 1e-06"):
         Budget(epsilon)
 
 

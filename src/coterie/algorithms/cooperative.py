@@ -24,8 +24,10 @@ from pydantic import Field
 from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, offer_all, order
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, argmax, capacity, extend, node, record
+from coterie.limits import AGENTS_MOST, EPSILON_LEAST
+from coterie.privacy.door import FINEST
 from coterie.privacy.mechanisms import KEPT
-from coterie.theory.cooperative import losses, multiples, release_counts
+from coterie.theory.cooperative import Releases, losses, multiples, release_counts
 
 
 class Params(NamedTuple):
@@ -302,7 +304,7 @@ FRESH = FROZEN._replace(name="dp_ucb_int_fresh", release=fresh_release)
 # --- what a study may set, and what it means ------------------------------------------------------------
 
 
-Life = Annotated[int, Field(ge=0)] | Literal["half-diameter", "half-diameter-down", "diameter"]
+Life = Annotated[int, Field(ge=0, le=AGENTS_MOST)] | Literal["half-diameter", "half-diameter-down", "diameter"]
 
 
 class NoOptions(Options):
@@ -315,17 +317,17 @@ class CoopOptions(Options):
 
 class PrivateOptions(CoopOptions):
     mode: Literal["private", "corrected", "paper"] = "private"
-    epsilon: float = Field(1.0, gt=0, description="inf: no privacy")
+    epsilon: float = Field(1.0, ge=EPSILON_LEAST, description="inf: no privacy")
     rate: float = Field(1.1, gt=1, lt=1.5, description="v: a release at n pulls costs n^(-v/2)")
-    nominal: float = Field(0.1, gt=0, le=1, description="the paper's epsilon, which spaces the releases, in mode private")
+    nominal: float = Field(0.1, ge=1e-6, le=1, description="the paper's epsilon, which spaces the releases, in mode private")
     noise: Literal["fresh", "kept"] = "fresh"
 
 
 class SingleOptions(Options):
     mode: Literal["private", "paper"] = "private"
-    epsilon: float = Field(1.0, gt=0, description="inf: no privacy")
+    epsilon: float = Field(1.0, ge=EPSILON_LEAST, description="inf: no privacy")
     rate: float = Field(1.1, gt=1, le=1.5)
-    nominal: float = Field(0.1, gt=0, le=1, description="the paper's epsilon, which spaces the releases, in mode private")
+    nominal: float = Field(0.1, ge=1e-6, le=1, description="the paper's epsilon, which spaces the releases, in mode private")
     reading: Literal["live", "frozen", "fresh"] = "live"
 
 
@@ -348,9 +350,9 @@ def build_private(o: Any, s: Setting) -> Method:
     nominal = o.nominal if o.mode == "private" else o.epsilon
     if nominal > 1:
         raise UsageError(f"epsilon must be <= 1 in mode = {o.mode!r}, where it spaces the releases, got {o.epsilon:g}")
-    basic = release_counts(nominal, o.rate, s.horizon).cost
+    releases = release_counts(nominal, o.rate, s.horizon)
     p = Params(
-        s.arms, nominal, o.rate, scale_of(o, basic), s.reach,
+        s.arms, nominal, o.rate, scale_of(o, releases, s), s.reach,
         explore=s.arms * ceil(1 / nominal), every=1,
     )  # fmt: skip
     rule = PRINTED if o.mode == "paper" else PRIVATE
@@ -363,9 +365,14 @@ def build_private(o: Any, s: Setting) -> Method:
     )  # fmt: skip
 
 
-def scale_of(o: Any, basic: float) -> float:
+def scale_of(o: Any, releases: Releases, s: Setting) -> float:
     """Makes the prices of all releases up to the horizon add up to epsilon. It may be too short for any; as printed it is 1."""
-    return o.epsilon / basic if o.mode == "private" and basic > 0 else 1.0
+    scale = o.epsilon / releases.cost if o.mode == "private" and releases.cost > 0 else 1.0
+    least, needed = scale * releases.prices.min(initial=inf), FINEST * s.reach
+    if least < needed:
+        wanted = f">= {o.epsilon * needed / least:.2g} where the last of {len(releases.prices):,} releases costs least of all"
+        raise UsageError(f"epsilon must be {wanted}, got {o.epsilon:g}")
+    return scale
 
 
 def accounts(epsilon: float, rate: float, horizon: int) -> dict[str, float]:
@@ -396,9 +403,9 @@ def build_single(o: Any, s: Setting) -> Method:
         raise UsageError(f"reading must be live or frozen in mode = 'private', got 'fresh': {why}")
     nominal = o.nominal if o.mode == "private" else o.epsilon
     every = ceil(1 / nominal)
-    basic = multiples(every, o.rate, s.horizon).cost
+    looks = multiples(every, o.rate, s.horizon)
     p = Params(
-        s.arms, nominal, o.rate, scale_of(o, basic), s.reach,
+        s.arms, nominal, o.rate, scale_of(o, looks, s), s.reach,
         explore=s.arms * every, every=every,
     )  # fmt: skip
     rule = {"live": LIVE, "frozen": FROZEN, "fresh": FRESH}[o.reading]

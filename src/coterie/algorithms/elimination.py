@@ -28,6 +28,7 @@ from coterie import contract
 from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, offer, offer_each, order
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, argmax, capacity, node, pick, record
+from coterie.limits import EPSILON_LEAST, HORIZON_MOST
 from coterie.privacy.aggregate import aggregate_delta, reading_probability
 from coterie.privacy.mechanisms import SHARES, SUMS
 
@@ -215,13 +216,14 @@ def keep_best(open):
 
 @node
 def schedule(open, p, t):
-    """S(r) = max{ceil(Sraw), S(r-1) + 1}, Sraw = max{8 L_I / (N d^2), 4 H_r / d}."""
+    """S(r) = max{ceil(Sraw), S(r-1) + 1}, Sraw = max{8 L_I / (N d^2), 4 H_r / d}; no more than there is room for."""
     if (t - 1) % p.cycle == 0:  # where reporters take turns, once all have had theirs
         open.target *= p.shrink
     reports = float(p.averaged)
     blur = noise_term(p, t, reports, t * (p.draws if p.draws > 0.0 else reports))
     sampling = 8.0 * log_term(open.survivors, t, p) * p.width * p.width / (reports * open.target * open.target)
-    open.samples = max(ceil(max(sampling, 4.0 * blur / open.target)), open.samples + 1)
+    wanted = min(max(sampling, 4.0 * blur / open.target), p.samples_most + 1.0)
+    open.samples = max(ceil(wanted), open.samples + 1)
 
 
 @node
@@ -382,9 +384,9 @@ TRUSTED, OPENING = SUMMING._replace(trusted=True), SUMMING._replace(mechanism=SU
 
 class Common(Options):
     mode: Literal["private", "paper"] = "private"
-    epsilon: float = Field(1.0, gt=0, description="inf: no privacy")
-    rounds: int | None = Field(None, ge=1)
-    gap: Literal["true"] | Annotated[float, Field(gt=0, lt=1)] | None = None
+    epsilon: float = Field(1.0, ge=EPSILON_LEAST, description="inf: no privacy")
+    rounds: int | None = Field(None, ge=1, le=HORIZON_MOST)
+    gap: Literal["true"] | Annotated[float, Field(ge=1e-6, lt=1)] | None = None
     radius: Literal["printed", "subexp", "chernoff"] | None = None
 
 

@@ -43,6 +43,7 @@ from coterie.contract import (
 )  # fmt: skip
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, argmax, capacity, extend, larger, level, node, ones, pick, record
+from coterie.limits import EPSILON_LEAST
 from coterie.privacy import mechanisms
 from coterie.privacy.accountant import share_of
 from coterie.privacy.gauss import mu_of
@@ -436,7 +437,7 @@ PRINTED = GOSSIP._replace(
 
 class GossipOptions(Options):
     radius: Literal["paper", "tuned"] | None = None
-    factor: float = Field(1.0, gt=0, description="multiplies the tuned radius")
+    factor: float = Field(1.0, ge=1e-6, le=1e6, description="multiplies the tuned radius")
     catch_up: bool = True
     edges: int = Field(1, ge=1, le=1000, description="edges drawn in a round")
     active: float = Field(1.0, gt=0, le=1, description="probability that a drawn edge is active")
@@ -445,7 +446,7 @@ class GossipOptions(Options):
 
 class FedOptions(GossipOptions):
     mode: Literal["private", "paper"] = "private"
-    epsilon: float = Field(1.0, gt=0, description="inf: no privacy")
+    epsilon: float = Field(1.0, ge=EPSILON_LEAST, description="inf: no privacy")
     delta: float = Field(1e-6, gt=0, lt=1, description="for mechanism root only")
     mechanism: Literal["blocks", "tree", "digits", "root"] | None = None
 

@@ -33,6 +33,7 @@ from coterie.algorithms.cooperative import CoopOptions
 from coterie.contract import Algorithm, Claim, Entry, Method, Setting, offer, order
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, argmax, capacity, node, record
+from coterie.limits import EPSILON_LEAST
 from coterie.theory.votes import LEVELS, tail_allowed, tail_table
 
 FINE = 1 << 32  # unit of votes in sums: integers add up the same in any order
@@ -252,13 +253,13 @@ SCOUTS = MEDIAN._replace(name="pr_ucb_scouts", choose=scouts_choose)
 
 class VoteOptions(CoopOptions):
     mode: Literal["private"] = "private"
-    epsilon: float = Field(1.0, gt=0, description="inf: no privacy")
-    batch: int | None = Field(None, ge=1, description="b0: pulls in the first batch; default 4 / epsilon, at least 4")
-    growth: float = Field(2.0, gt=1, le=16, description="g: factor between batches")
+    epsilon: float = Field(1.0, ge=EPSILON_LEAST, description="inf: no privacy")
+    batch: int | None = Field(None, ge=1, le=10**9, description="b0: pulls in the first batch; default 4 / epsilon, at least 4")
+    growth: float = Field(2.0, ge=1.1, le=16, description="g: factor between batches")
     liars_assumed: float = Field(0.3, ge=0, lt=0.5, description="beta: share of liars among the votes")
     votes: Literal["median", "mean", "scouts"] = "median"
     own_clip: bool = True
-    explore: float = Field(0.5, gt=0, description="c: votes mislead with probability horizon^(-c^2) at most")
+    explore: float = Field(0.5, ge=1e-6, le=10, description="c: votes mislead with probability horizon^(-c^2) at most")
 
 
 def build(o: Any, s: Setting) -> Method:

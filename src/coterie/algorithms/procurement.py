@@ -43,6 +43,7 @@ from coterie.algorithms.procurement_orders import (
 from coterie.contract import NOW, NOWHERE, Algorithm, Claim, Entry, Method, Setting, offer, offer_between
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, capacity, node, record
+from coterie.limits import EPSILON_LEAST, REWARD_MOST
 from coterie.privacy.gauss import mu_of
 from coterie.privacy.mechanisms import GAUSS, LAPLACE
 
@@ -230,11 +231,11 @@ class PrivateOptions(printed.PeriodicOptions):
     """What is None has the paper's value in mode "paper". In the private mode it is decided by `build_private`, or refused."""
 
     mode: Literal["private", "paper"] = "private"
-    epsilon: float = Field(1.0, gt=0, description="inf: no privacy")
+    epsilon: float = Field(1.0, ge=EPSILON_LEAST, description="inf: no privacy")
     delta: float | None = Field(None, ge=0, lt=1, description="0: Laplace noise")
     window: Window | None = None  # type: ignore[assignment]
-    omega1: float | None = Field(None, ge=0, allow_inf_nan=False)  # type: ignore[assignment]
-    omega2: float | None = Field(None, ge=0, allow_inf_nan=False)  # type: ignore[assignment]
+    omega1: float | None = Field(None, ge=0, le=REWARD_MOST)  # type: ignore[assignment]
+    omega2: float | None = Field(None, ge=0, le=REWARD_MOST)  # type: ignore[assignment]
     judge: Literal["all", "own"] | None = None  # type: ignore[assignment]
     guard: bool | None = None  # type: ignore[assignment]
     calibration: Literal["paper", "tight", "elliptic"] | None = None

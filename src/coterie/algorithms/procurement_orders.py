@@ -16,6 +16,7 @@ from pydantic import Field
 from coterie.contract import Options, Setting, Terms, order
 from coterie.errors import UsageError
 from coterie.kernel import beta, capacity, nearest, node, side
+from coterie.limits import HORIZON_MOST, REWARD_MOST
 
 COARSE = float(1 << 20)  # steps to one unit of quality in a sum that only has to tell a clear surplus
 ROUNDING = 1e-9
@@ -168,14 +169,14 @@ def goes_before(desk, k, other):
 # --- what a study may set, and what it means ----------------------------------------------------------
 
 
-Window = tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(ge=1)]]
+Window = tuple[Annotated[int, Field(ge=1, le=HORIZON_MOST)], Annotated[int, Field(ge=1, le=HORIZON_MOST)]]
 
 
 class AloneOptions(Options):
-    xi: float = Field(0.3, gt=0, description="radius after the exploration")
-    exploration: Literal["common", "own"] | Annotated[int, Field(ge=1)] = "common"
-    probe: int | None = Field(None, ge=1, description="units of each producer in a round of exploration")
-    kappa: float = Field(1.0, ge=0, allow_inf_nan=False)
+    xi: float = Field(0.3, ge=1e-6, le=REWARD_MOST, description="radius after the exploration")
+    exploration: Literal["common", "own"] | Annotated[int, Field(ge=1, le=HORIZON_MOST)] = "common"
+    probe: int | None = Field(None, ge=1, le=int(REWARD_MOST), description="units of each producer in a round of exploration")
+    kappa: float = Field(1.0, ge=0, le=REWARD_MOST)
     gamma: float = Field(0.0, ge=0, le=1)
     count_agents: bool | None = None
     estimate: Literal["ucb", "thompson"] = "ucb"

@@ -50,6 +50,7 @@ from coterie.algorithms.procurement_orders import (
 from coterie.contract import NOW, Algorithm, Claim, Entry, Method, Setting, Terms, offer, offer_between, remember
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, capacity, node, record
+from coterie.limits import REWARD_MOST
 from coterie.privacy.gauss import block_losses, epsilon_of, mu_of
 from coterie.privacy.mechanisms import PAIR, TRIANGLE
 from coterie.privacy.mechanisms.pairs import APART, CORRELATION, SPREAD
@@ -288,8 +289,8 @@ class PeriodicOptions(AloneOptions):
     schedule: Literal["powers", "start", "literal"] = "powers"
     window: Window = (200, 40_000)
     learning: Literal["check", "invvar", "naive", "echo"] | None = None
-    omega1: float = Field(0.1, ge=0, allow_inf_nan=False)
-    omega2: float = Field(10.0, ge=0, allow_inf_nan=False)
+    omega1: float = Field(0.1, ge=0, le=REWARD_MOST)
+    omega2: float = Field(10.0, ge=0, le=REWARD_MOST)
     judge: Literal["all", "own"] = Field("all", description="the units that messages are checked against")
     guard: bool = True
 

@@ -11,16 +11,28 @@ from math import inf
 from typing import Any, NamedTuple
 
 from coterie.audit.game import PILOT, Game, Table, candidates, choose_canaries, play
-from coterie.audit.replay import REWARDS_AT_MOST, REWARDS_QUICK, Replay, replay
-from coterie.audit.stage import Stage, set_stage, small_case_twice
+from coterie.audit.replay import PAIRS_AT_MOST, REWARDS_AT_MOST, REWARDS_QUICK, Replay, replay
+from coterie.audit.stage import (
+    AGENTS,
+    ROUNDS,
+    ROUNDS_AT_MOST,
+    ROUNDS_TWICE,
+    Stage,
+    require_releases,
+    set_stage,
+    small_case_twice,
+)
 from coterie.audit.views import covered, default_view, visible
 from coterie.errors import UsageError
 from coterie.privacy.statement import statement
+from coterie.studies.estimate import Estimate
 
 CONFIDENCE = 0.99
-TRIALS, TRIALS_QUICK, TRIALS_AT_LEAST = 30_000, 6_000, 300  # of each side, for each canary
+TRIALS, TRIALS_QUICK, TRIALS_AT_LEAST, TRIALS_AT_MOST = 30_000, 6_000, 300, 1_000_000  # of each side, for each canary
 CANARIES = 5
 HORIZON_AT_LEAST = 24
+BYTES_OF_TRIAL = 10_000.0  # of both sides: the words that are kept, and what is worked out of them
+NS_OF_ROUND = 1_000.0  # of an agent whose acts are noted
 
 Progress = Callable[[int, int, str], None]  # done, total, what is being done
 
@@ -123,8 +135,9 @@ def audit(
 
     `rewards`: how many are changed at most; by default fewer where there are few trials.
     """
-    if trials < TRIALS_AT_LEAST:
-        raise UsageError(f"--trials must be a whole number >= {TRIALS_AT_LEAST}, got {trials}")
+    if not TRIALS_AT_LEAST <= trials <= TRIALS_AT_MOST:
+        raise UsageError(f"--trials must be a whole number in [{TRIALS_AT_LEAST}, {TRIALS_AT_MOST}], got {trials}")
+    Estimate(trials * BYTES_OF_TRIAL, 0.0, 0.0).refuse()
     check_numbers(seed, horizon)
     stage = set_stage(algorithm, options or {}, horizon)
     method = stage.case.method
@@ -132,6 +145,7 @@ def audit(
     parts = visible(stage, view)
     most = rewards or (REWARDS_QUICK if trials <= TRIALS_QUICK else REWARDS_AT_MOST)
     again = small_case_twice(algorithm, options or {}, horizon)
+    require_releases(algorithm, again)
     progress(0, 1, "living twice")
     replayed = replay(again, seed, most, progress=lambda done, total: progress(done, total, "living twice"))
     table = Table(stage, parts, seed, _counter(stage, seed, trials, progress))
@@ -146,8 +160,13 @@ def audit(
 def check_numbers(seed: int, horizon: int) -> None:
     if seed < 0:
         raise UsageError(f"--seed must be a whole number >= 0, got {seed}")
-    if horizon < 0 or 0 < horizon < HORIZON_AT_LEAST:
-        raise UsageError(f"--horizon must be a whole number >= {HORIZON_AT_LEAST}, got {horizon}")
+    if horizon and not HORIZON_AT_LEAST <= horizon <= ROUNDS_AT_MOST:
+        raise UsageError(f"--horizon must be a whole number in [{HORIZON_AT_LEAST}, {ROUNDS_AT_MOST}], got {horizon}")
+
+
+def seconds_needed(horizon: int, trials: int) -> float:
+    """At most, without what compiling takes: plans of a round, and every pair of lives that may be compared."""
+    return NS_OF_ROUND * 1e-9 * AGENTS * (2 * PAIRS_AT_MOST * (horizon or ROUNDS_TWICE) + 2 * CANARIES * trials * ROUNDS)
 
 
 def _counter(stage: Stage, seed: int, trials: int, progress: Progress) -> Callable[[int], None]:

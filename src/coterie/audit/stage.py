@@ -19,11 +19,12 @@ from coterie.audit.lives import simulate_lives
 from coterie.audit.recorder import Recorded, len_of_out, record_agent, record_server
 from coterie.audit.world import world
 from coterie.checking import find
-from coterie.engines.simulate import Run, simulate_star
+from coterie.engines.simulate import Run, simulate_mesh, simulate_star
 from coterie.errors import UsageError
 from coterie.problem import gaussian, procurement
 from coterie.studies import load_study
 from coterie.studies.case import Case, make_case
+from coterie.studies.running import booked
 from coterie.studies.spec import Row, Specification
 
 AGENTS, ARMS = 4, 2
@@ -32,6 +33,7 @@ ROUNDS_TWICE = 200  # that are lived twice
 EPOCHS = 4  # around a server, of which a stage must have room for EPOCHS_AT_LEAST
 EPOCHS_AT_LEAST = 2
 ROUNDS_AT_LEAST, ROUNDS_AT_MOST = 1_000, 1_000_000  # around a server
+ROUNDS_LOOKED_AT = 1_000  # by an interpreted life
 BY_TURNS, BY_THREE = 1, 2  # patterns of rewards: see world.py
 LEVELS = ("low", "middle", "high")
 PRODUCERS = {
@@ -100,12 +102,28 @@ def blank_worlds(case: Case, tape: int = 0) -> np.ndarray:
 
 
 def epochs(case: Case) -> int:
-    """Around a server, how many there are room for. Found by an interpreted life, which need not be compiled."""
+    """Around a server, how many there are room for."""
+    return int(life(case).tallies["rounds"].min())
+
+
+def life(case: Case) -> Run:
+    """An interpreted one, which need not be compiled."""
     worlds, method = blank_worlds(case), case.method._replace(folds=False)
     worlds["rest"] = BY_TURNS
-    nothing = np.zeros(0, np.int64)
-    run = simulate_star(method, problem, worlds, case.agents, case.horizon, nothing, delay=case.delay, compiled=False)
-    return int(run.tallies["rounds"].min())
+    about = (method, problem, worlds, case.agents, case.horizon, np.zeros(0, np.int64))
+    if case.links is not None:
+        return simulate_mesh(*about, case.links, weather=case.weather, compiled=False)
+    return simulate_star(*about, delay=case.delay, compiled=False)
+
+
+def require_releases(algorithm: str, case: Case) -> None:
+    """Where nothing leaves there is nothing to audit, and a pass would say nothing. Long lives are not looked at beforehand."""
+    method = case.method
+    if method.claim.epsilon == inf or method.node.caveat or (case.links is not None and case.horizon > ROUNDS_LOOKED_AT):
+        return
+    if booked(method, life(case)).max() == 0:
+        where = f"within {case.horizon:,} rounds at epsilon = {method.claim.epsilon:g}"
+        raise UsageError(f"{algorithm} releases nothing {where}, which cannot be audited: give a larger --epsilon or --horizon")
 
 
 # --- which cases ------------------------------------------------------------------------------------------

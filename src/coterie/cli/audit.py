@@ -24,6 +24,7 @@ def audit(
     trials: int = typer.Option(None, metavar="N", help="Trials of each side, for each reward that is tried. Default: 30000."),
     seed: int = typer.Option(0, metavar="S", help="The same seed plays the same trials."),
     quick: bool = typer.Option(False, "--quick", help="6000 trials, and at most 1000 rewards lived twice."),
+    yes: bool = typer.Option(False, "--yes", help="Do not ask, however long it will take."),
     out: Path = typer.Option(None, metavar="DIR", help="Write a page about it there (audit.html, audit.json)."),
     progress: str = typer.Option("bar", metavar="bar|json|none", help=HELP),
     as_json: bool = typer.Option(False, "--json", help="Print the audit as JSON to stdout, and nothing else there."),
@@ -35,11 +36,15 @@ def audit(
 
     Example: coterie audit fed-ucb --mode paper --epsilon 1 --quick
     """
+    from coterie.audit.auditing import TRIALS, check_numbers, seconds_needed
+    from coterie.cli.asking import ask
     from coterie.report.audit import write
 
+    check_numbers(seed, horizon)
     if quick and trials is not None:
         raise UsageError(f"--trials must be left out with --quick, got {trials}")
     with waiting("setting the stage", progress) as shown:
+        ask(seconds_needed(horizon, trials or TRIALS), yes, shown)
         about: dict[str, Any] = {"horizon": horizon, "seed": seed, "progress": shown.show}
         if _is_study(subject):
             given = {"--mode": mode, "--epsilon": epsilon, "--view": view, "--trials": trials}

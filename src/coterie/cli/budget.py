@@ -13,6 +13,7 @@ from rich.table import Table
 from coterie.cli.progress import waiting
 from coterie.cli.table import COLOURS
 from coterie.errors import UsageError
+from coterie.limits import AGENTS_MOST, ARMS_MOST, EPSILON_LEAST, HORIZON_MOST
 from coterie.privacy.mechanisms import MECHANISMS
 from coterie.privacy.statement import epsilon_text, promise, promise_words
 
@@ -27,6 +28,7 @@ def budget(
     true_epsilon: float = typer.Option(None, metavar="E", help="Instead: the epsilon that shall hold; finds the noise."),
     sets: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="An option of the algorithm, or a key of the study."),
     person: int = typer.Option(10, metavar="M", help="Also tell what a person with so many rewards loses."),
+    yes: bool = typer.Option(False, "--yes", help="Do not ask, however long it will take."),
     as_json: bool = typer.Option(False, "--json", help="Everything as JSON on stdout, and nothing else there."),
 ) -> None:
     """What each party learns and what it costs, over the whole horizon, before anything runs.
@@ -35,21 +37,26 @@ def budget(
     """
     from coterie.algorithms import names
     from coterie.checking import find
+    from coterie.cli.asking import asked
     from coterie.studies import load_study
     from coterie.studies.budget import price_study
 
-    for name, value, least in (("agents", agents, 1), ("arms", arms, 2), ("horizon", horizon, 1), ("person", person, 1)):
-        if value is not None and value < least:
-            raise UsageError(f"--{name} must be a whole number >= {least}, got {value}")
-    with waiting("adding up"):
+    for name, value, least, most in (
+        ("agents", agents, 1, AGENTS_MOST), ("arms", arms, 2, ARMS_MOST), ("horizon", horizon, 1, HORIZON_MOST),
+        ("person", person, 1, HORIZON_MOST),
+    ):  # fmt: skip
+        if value is not None and not least <= value <= most:
+            raise UsageError(f"--{name} must be a whole number in [{least}, {most}], got {value}")
+    with waiting("adding up") as shown:
         if target in names() or target.endswith(".py"):
             given = {key: value for key, value in (("epsilon", epsilon), ("mode", mode)) if value is not None}
-            prices = [_price(find(target), given | _options(sets), (agents or 10, arms or 10, horizon or 10_000), true_epsilon)]
+            sizes = (agents or 10, arms or 10, horizon or 10_000)
+            prices = [_price(find(target), given | _options(sets), sizes, true_epsilon, asked(yes, shown))]
         elif any(value is not None for value in (epsilon, mode, true_epsilon, agents, arms, horizon)):
             named = "--epsilon, --mode, --true-epsilon, --agents, --arms and --horizon"
             raise UsageError(f"{named} must be left out for a study, use --set; got {target!r}")
         else:
-            prices = price_study(load_study(target, sets).specification)
+            prices = price_study(load_study(target, sets).specification, asked(yes, shown))
     rows = [price.document(person) for price in prices]
     if as_json:
         sys.stdout.write(json.dumps({"rows": rows}, indent=1, allow_nan=False) + "\n")
@@ -61,16 +68,18 @@ def budget(
             console.print(line, highlight=False)
 
 
-def _price(entry: Any, parameters: dict[str, Any], sizes: tuple[int, int, int], true_epsilon: float | None) -> Any:
+def _price(
+    entry: Any, parameters: dict[str, Any], sizes: tuple[int, int, int], true_epsilon: float | None, allow: Any
+) -> Any:
     from coterie.contract import Setting
     from coterie.studies.budget import price_algorithm, price_of_truth
 
     setting = Setting(*sizes, gap=0.1, components=(sizes[0],))
     if true_epsilon is None:
-        return price_algorithm(entry, parameters, setting)
-    if not 0 < true_epsilon < inf:
-        raise UsageError(f"--true-epsilon must be a finite number > 0, got {true_epsilon}")
-    return price_of_truth(entry, parameters, setting, true_epsilon)
+        return price_algorithm(entry, parameters, setting, allow)
+    if not EPSILON_LEAST <= true_epsilon < inf:
+        raise UsageError(f"--true-epsilon must be a finite number >= {EPSILON_LEAST:g}, got {true_epsilon}")
+    return price_of_truth(entry, parameters, setting, true_epsilon, allow)
 
 
 def _options(sets: list[str]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ class Waiting:
             raise UsageError(f"--progress must be bar, json or none, got {kind!r}")
         self.stream, self.kind = sys.stderr, kind if kind != "bar" or _draws(sys.stderr) else "line"
         self.now, self.began, self.pace, self.lock = now, now(), Pace(), threading.Lock()
-        self.stage, self.label, self.done, self.total, self.width = stage, label, 0, 0, 0
+        self.stage, self.label, self.done, self.total, self.width, self.is_held = stage, label, 0, 0, 0, False
 
     def show(self, done: int, total: int, label: str) -> None:
         self.stage, self.done, self.total, self.label = "running", done, total, label
@@ -58,6 +58,8 @@ class Waiting:
     def tick(self) -> None:
         """Tell how far it is."""
         views = self.views()
+        if self.is_held:
+            return
         if self.kind == "bar":
             self._draw(views[-1])
         elif self.kind != "none":
@@ -77,6 +79,16 @@ class Waiting:
             with self.lock:
                 self._write("\r" + " " * self.width + "\r")
                 self.width = 0
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Nothing is shown while the user is asked something."""
+        self.is_held = True
+        self.clear()
+        try:
+            yield
+        finally:
+            self.is_held = False
 
     def _write(self, text: str) -> None:
         try:

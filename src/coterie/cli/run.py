@@ -21,14 +21,16 @@ def run(
     engine: str = typer.Option("local", metavar="local", help="Where batches run."),
     fresh: bool = typer.Option(False, "--fresh", help="Remove what a run left in DIR first, damaged or not; other files stay."),
     progress: str = typer.Option("bar", metavar="bar|json|none", help=HELP),
+    yes: bool = typer.Option(False, "--yes", help="Do not ask, however long it will take."),
     as_json: bool = typer.Option(False, "--json", help="Print summary.json to stdout, and nothing else there."),
 ) -> None:
     """Run a study and write a page about it. A run that was interrupted goes on where it stopped.
 
     Example: coterie run quickstart --set replications=5
     """
+    from coterie.cli.asking import ask
     from coterie.report import write
-    from coterie.studies import load_study
+    from coterie.studies import builtin_studies, load_study
     from coterie.studies.store import read_manifest
 
     if workers is not None and workers < 1:
@@ -38,6 +40,11 @@ def run(
     with waiting("reading the study", progress) as shown:
         loaded = load_study(study, sets)
         folder = out or loaded.folder
+        as_shipped, done = study in builtin_studies() and not sets, not fresh and (folder / "summary.json").exists()
+        if not (as_shipped or done):
+            forecast = loaded.forecast(workers)
+            forecast.refuse(folder)
+            ask(forecast.seconds, yes, shown)
         keeps(f"what was finished is kept in {folder}; the same command goes on from there")
         result = loaded.run(workers, folder, shown.show, fresh)
         shown.do("writing", "writing the page")

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from coterie.cli.progress import waiting
 from coterie.errors import UsageError
+from coterie.limits import HORIZON_MOST
 
 if TYPE_CHECKING:
     from coterie.report.statement import Verdict
@@ -24,23 +25,25 @@ def statement(
     sets: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="A key of the study, e.g. --set horizon=1000"),
     audit: bool = typer.Option(False, "--audit", help="Audit the row's algorithm first (minutes), and tell the verdict."),
     out: Path = typer.Option(None, metavar="FILE", help="The page. Default: <study>-statement.html; with --json, none"),
+    yes: bool = typer.Option(False, "--yes", help="Do not ask, however long it will take."),
     as_json: bool = typer.Option(False, "--json", help="Everything as JSON on stdout, and nothing else there."),
 ) -> None:
     """One page to sign: what a row of a study protects, from whom, how well, and what is not covered.
 
     Example: coterie statement quickstart --row 4 --rewards 30
     """
+    from coterie.cli.asking import asked
     from coterie.report import statement as page
     from coterie.studies import load_study
     from coterie.studies.budget import price_study
 
-    if rewards < 1:
-        raise UsageError(f"--rewards must be a whole number >= 1, got {rewards}")
+    if not 1 <= rewards <= HORIZON_MOST:
+        raise UsageError(f"--rewards must be a whole number in [1, {HORIZON_MOST}], got {rewards}")
     loaded, others = load_study(study, sets).specification, [load_study(other).specification for other in times]
-    with waiting("adding up"):
-        prices = price_study(loaded)
+    with waiting("adding up") as shown:
+        prices = price_study(loaded, asked(yes, shown))
         index = page.row_of(loaded, row, prices)
-        priced = [(other.name, price_study(other)) for other in others]
+        priced = [(other.name, price_study(other, asked(yes, shown))) for other in others]
         found = page.facts(loaded, prices, index, rewards, priced, _audited(loaded.rows[index]) if audit else None)
     path = out or Path(f"{loaded.name}-statement.html")
     if out is not None or not as_json:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from math import inf
 
 from coterie.errors import BudgetError, UsageError
+from coterie.limits import EPSILON_LEAST
 from coterie.privacy.accountant import Loss, once, price_of, spent
 from coterie.privacy.events import Event
 
@@ -17,8 +18,8 @@ class Budget:
     """An epsilon (at a delta) for every reward of one node, and the events that were paid from it."""
 
     def __init__(self, epsilon: float, delta: float = 0.0):
-        if not 0 < epsilon < inf:
-            raise UsageError(f"epsilon of a budget must be a finite number > 0, got {epsilon}")
+        if not EPSILON_LEAST <= epsilon < inf:
+            raise UsageError(f"epsilon of a budget must be a finite number >= {EPSILON_LEAST:g}, got {epsilon}")
         if not 0 <= delta < 1:
             raise UsageError(f"delta of a budget must be a number in [0, 1), got {delta}")
         self.epsilon, self.delta = epsilon, delta

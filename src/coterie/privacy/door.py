@@ -26,7 +26,9 @@ FAULTS = {
     64: "a message about an arm that does not exist",
 }
 ROOM, RANGE, PRICE, ORDER, STREAM, PLAN, MESSAGE = FAULTS
-FINEST = 2.0**-29  # least price of a sum of reach 1: its noise then stays within 2^51 steps of the grid
+# Least price of a sum of reach 1: its noise then stays within 2^51 steps of the grid. The least epsilon (`limits`) can still be
+# shared out among 500 releases.
+FINEST = 2.0**-29
 
 
 def why_refused(refused: int) -> str:

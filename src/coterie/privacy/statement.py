@@ -12,6 +12,7 @@ from enum import Enum
 from math import ceil, exp, inf
 from typing import Any, NamedTuple
 
+from coterie.limits import check_epsilon
 from coterie.privacy.accountant import Loss
 
 UNIT_OF_PRIVACY = "one reward of one agent"
@@ -29,15 +30,17 @@ SLACK = 1 + 1e-12  # sums of prices carry rounding errors; a promise is not brok
 class Claim(NamedTuple):
     """What a method promises about its privacy."""
 
-    epsilon: float  # > 0; inf: nothing is promised
+    epsilon: float  # in the range of `limits`; inf: nothing is promised
     delta: float = 0.0
     note: str = ""  # what the numbers mean
 
     @property
     def fault(self) -> str:
         """What is wrong with the numbers."""
-        if not self.epsilon > 0:
-            return f"epsilon of a claim must be a number > 0, got {self.epsilon}"
+        try:
+            check_epsilon(self.epsilon)
+        except ValueError as error:
+            return f"epsilon of a claim {error}"
         told = f"delta of a claim must be a number in [0, {DELTA_MOST}], got {self.delta}"
         return "" if 0 <= self.delta <= DELTA_MOST else told
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from coterie.algorithms import names
 from coterie.checking import find
+from coterie.studies.estimate import Estimate, estimate_study
 from coterie.studies.reading import load
 from coterie.studies.results import Result, make_result, manifest, read_result
 from coterie.studies.running import Progress, check_rows, run_batches
@@ -28,6 +29,10 @@ class Study:
         """Where the command puts a run by default."""
         return Path("runs") / f"{self.specification.name}-{self.specification.digest}"
 
+    def forecast(self, workers: int | None = None) -> Estimate:
+        """What a run will take, found without running or allocating anything."""
+        return estimate_study(self.specification, workers)
+
     def run(
         self,
         workers: int | None = None,
@@ -37,8 +42,10 @@ class Study:
     ) -> Result:
         """Run it, on all cores by default. With `out`, keep everything there and go on with what was begun there.
 
-        `fresh`: what a run left there is removed first; other files stay.
+        `fresh`: what a run left there is removed first; other files stay. What needs more memory or disk than the machine has
+        is refused before anything else.
         """
+        self.forecast(workers).refuse(Path(out) if out is not None else None)
         check_rows(self.specification)
         if out is None:
             return make_result(self.specification, run_batches(self.specification, workers, None, progress))

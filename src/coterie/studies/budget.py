@@ -1,6 +1,6 @@
 """What a study or an algorithm costs in privacy before it runs, who learns what, and the noise that a true epsilon needs."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from math import inf
 from typing import Any, NamedTuple
@@ -11,14 +11,19 @@ from pydantic import BaseModel
 from coterie.contract import Entry, Method, Setting, Terms, build, doors_of
 from coterie.engines.forecast import Course, Forecast, forecast
 from coterie.errors import UsageError
+from coterie.limits import EPSILON_LEAST
 from coterie.privacy.accountant import rounded_up
 from coterie.privacy.statement import Doors, Guarantee, guarantees, statement
 from coterie.studies.case import Case, make_case
+from coterie.studies.estimate import estimate_study
 from coterie.studies.messages import check
 from coterie.studies.spec import Specification, finite_or_null, rewritten
 
 NOT_PRIVATE = "not private: "  # so begins the note of a claim that says why no finite epsilon holds
+NS_OF_ROUND = 100.0  # of one agent with one arm, compiled
 STEPS, TOLERANCE = 60, 1e-9  # of the search for the epsilon to state
+
+Allow = Callable[[float], None]  # told a forecast of seconds; raises where nobody wants to wait so long
 
 
 class Price(NamedTuple):
@@ -104,12 +109,18 @@ def added_up(prices: Iterable[Price], rewards: int = 1) -> tuple[float, float]:
     return rounded_up(sum(map(Fraction, losses), Fraction(0))), delta
 
 
-def price_study(study: Specification) -> list[Price]:
-    """Of every row of a study."""
+def seconds_needed(method: Method, horizon: int) -> float:
+    """Among peers every round is played; around a server there are few epochs."""
+    return NS_OF_ROUND * 1e-9 * horizon if method.server is None and method.claim.epsilon < inf else 0.0
+
+
+def price_study(study: Specification, allow: Allow = lambda seconds: None) -> list[Price]:
+    """Of every row of a study. `allow` is told how long it will take, and may raise."""
+    estimate_study(study.model_copy(update={"replications": 1}), 1).refuse()
     about = study.problem.agents, study.problem.arms, study.horizon
-    found = []
-    for row in study.rows:
-        case = make_case(study, row, 0)
+    cases, found = [make_case(study, row, 0) for row in study.rows], []
+    allow(sum(seconds_needed(case.method, study.horizon) for case in cases))
+    for row, case in zip(study.rows, cases, strict=True):
         found.append(Price(row.label, case.method, case.doors, about, row.parameters(), forecast(case.method, study.horizon)))
     return found
 
@@ -132,12 +143,15 @@ def usual_terms(setting: Setting) -> Terms:
     return Terms(np.zeros(shape), np.full(shape, 50), alpha=0.4, rho=1.0)
 
 
-def price_algorithm(entry: Entry, parameters: dict[str, Any], setting: Setting) -> Price:
+def price_algorithm(
+    entry: Entry, parameters: dict[str, Any], setting: Setting, allow: Allow = lambda seconds: None
+) -> Price:
     """Of an algorithm with these options."""
     options = check_options(entry, parameters)
     if entry.problem == "procurement" and setting.terms is None:
         setting = setting._replace(terms=usual_terms(setting))
     method = build(entry, options, setting)
+    allow(seconds_needed(method, setting.horizon))
     label = " ".join([entry.name, *(f"{key}={value}" for key, value in parameters.items())])
     about = setting.agents, setting.arms, setting.horizon
     named = rewritten(options.model_dump(), finite_or_null)
@@ -151,15 +165,19 @@ def check_options(entry: Entry, parameters: dict[str, Any]) -> BaseModel:
     return options
 
 
-def price_of_truth(entry: Entry, parameters: dict[str, Any], setting: Setting, true_epsilon: float) -> Price:
+def price_of_truth(
+    entry: Entry, parameters: dict[str, Any], setting: Setting, true_epsilon: float, allow: Allow = lambda seconds: None
+) -> Price:
     """With the largest stated epsilon whose true loss over the horizon is at most `true_epsilon`."""
     if "epsilon" not in entry.options.model_fields:
         raise UsageError(f"--true-epsilon must be left out: {entry.name} has no epsilon to choose")
     low, high, stated, best = 0.0, inf, true_epsilon, None
     refused = UsageError(f"--true-epsilon must be larger for {entry.name}, got {true_epsilon}")
     for _ in range(STEPS):
+        if stated < EPSILON_LEAST:  # nor may less be stated
+            break
         try:
-            price = price_algorithm(entry, {**parameters, "epsilon": stated}, setting)
+            price = price_algorithm(entry, {**parameters, "epsilon": stated}, setting, allow)
         except UsageError as error:  # more than may be stated
             refused, high, stated = error, stated, (low + stated) / 2
             continue

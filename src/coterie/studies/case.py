@@ -136,6 +136,8 @@ def make_setting(study: Specification, row: Row, problem: ModuleType, means: np.
 
 def contaminant(study: Specification, row: Row) -> float:
     highest = (study.faults.range or study.problem.range)[1]
+    if row.faults.contamination and row.faults.contaminant is None and not np.isfinite(highest):
+        raise UsageError("faults.contaminant (or faults.range) must be given where rewards have no highest value, got nothing")
     return highest if row.faults.contaminant is None else row.faults.contaminant
 
 
@@ -319,20 +321,27 @@ def reach(graphs: Sequence[Graph], life: int | str | None, default: int | str) -
     """Every agent hears every other one within `life` hops, in each phase of the network: the nearest first."""
     firsts, senders, delays, offset = [], [], [], 0
     for graph in graphs:
-        hops = distances(graph)
-        longest = int(hops.max())
-        named = {"diameter": longest, "half-diameter": -(-longest // 2), "half-diameter-down": longest // 2}
-        most = default if life is None else life
-        receiver, sender = np.nonzero((hops >= 1) & (hops <= (named[most] if isinstance(most, str) else most)))
-        order = np.lexsort((sender, hops[receiver, sender], receiver))
-        receiver, sender = receiver[order], sender[order]
-        firsts.append(offset + np.searchsorted(receiver, np.arange(graph.nodes + 1)))
+        first, sender, delay = within(graph, default if life is None else life)
+        firsts.append(offset + first)
         senders.append(sender)
-        delays.append(hops[receiver, sender])
+        delays.append(delay)
         offset += len(sender)
     edges, last_edge = np.concatenate([graph.edges for graph in graphs]), np.cumsum([len(graph.edges) for graph in graphs])
     sender, delay = (np.concatenate(parts).astype(np.int64) for parts in (senders, delays))
     return Links(np.array(firsts), sender, delay, edges, last_edge=last_edge)
+
+
+def within(graph: Graph, life: int | str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of all agents in order: where those they hear begin, who they are, and how many hops away."""
+    if life == 1:  # neighbours need no table of all pairs
+        return graph.first, graph.neighbour, np.ones(len(graph.neighbour), np.int32)
+    hops = distances(graph)
+    longest = int(hops.max())
+    named = {"diameter": longest, "half-diameter": -(-longest // 2), "half-diameter-down": longest // 2}
+    receiver, sender = np.nonzero((hops >= 1) & (hops <= (named[life] if isinstance(life, str) else life)))
+    order = np.lexsort((sender, hops[receiver, sender], receiver))
+    receiver, sender = receiver[order], sender[order]
+    return np.searchsorted(receiver, np.arange(graph.nodes + 1)), sender, hops[receiver, sender]
 
 
 STRUCTURES = {

@@ -81,10 +81,14 @@ def _doing(study: Specification, crew: Crew) -> str:
     return str(compiling() or (study.rows[rows[0]].label if rows else "adding up"))
 
 
-def _batches(study: Specification) -> Iterator[Batch]:
-    """Small enough to show progress and to lose little, large enough to be worth a call."""
+def batch_size(study: Specification) -> int:
+    """Replications: few enough to show progress and to lose little, as many as are worth a call."""
     work = study.problem.agents * (study.problem.arms + study.horizon // 100)
-    size = 1 if is_random(study) else int(np.clip(1_000_000 // work, 1, 32))
+    return 1 if is_random(study) else int(np.clip(1_000_000 // work, 1, 32))
+
+
+def _batches(study: Specification) -> Iterator[Batch]:
+    size = batch_size(study)
     for row in range(len(study.rows)):
         for first in range(0, study.replications, size):
             yield Batch(row, first, min(size, study.replications - first))

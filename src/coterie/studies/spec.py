@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable
 from pathlib import PurePath
 from typing import Annotated, Any, Literal, Self, TypeVar
 
+import numpy as np
 from pydantic import (
     AllowInfNan,
     BaseModel,
@@ -33,16 +34,22 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from coterie.errors import UsageError
+from coterie.limits import AGENTS_MOST, ARMS_MOST, HORIZON_MOST, REPLICATIONS_MOST, REWARD_MOST, REWARDS_SUMMED_MOST
 from coterie.problem import diabetes, suppliers
 from coterie.problem.oracles import best_quality
 from coterie.studies.messages import given, misfit
 
 Number = TypeVar("Number")
-Count = Annotated[int, Field(ge=1)]
+Rounds = Annotated[int, Field(ge=1, le=HORIZON_MOST)]
+Runs = Annotated[int, Field(ge=1, le=REPLICATIONS_MOST)]
+Agents = Annotated[int, Field(ge=1, le=AGENTS_MOST)]
+Arms = Annotated[int, Field(ge=2, le=ARMS_MOST)]
 Agent = Annotated[int, Field(ge=0)]
-Finite = Annotated[float, AllowInfNan(False)]
+Hops = Annotated[int, Field(ge=0, le=AGENTS_MOST)]
+Finite = Annotated[float, Field(ge=-REWARD_MOST, le=REWARD_MOST), AllowInfNan(False)]
+Factor = Annotated[float, Field(ge=1 / REWARD_MOST, le=REWARD_MOST), AllowInfNan(False)]
 Probability = Annotated[float, Field(ge=0, le=1)]
-Price = Annotated[float, Field(ge=0), AllowInfNan(False)]
+Price = Annotated[float, Field(ge=0, le=REWARD_MOST), AllowInfNan(False)]
 
 
 def shape_of(means: Any) -> str:
@@ -84,8 +91,8 @@ class ArmProblem(Table):
     split: diabetes.Split | None = None
     rule: diabetes.Rule | None = None
     file: str | None = None
-    agents: Count
-    arms: Annotated[int, Field(ge=2)]
+    agents: Agents
+    arms: Arms
     heterogeneity: Probability = 0.0
     weights: tuple[Probability, ...] | None = None  # of the agents in the mean that counts
 
@@ -170,6 +177,11 @@ class ArmProblem(Table):
         """Where rewards lie."""
         return 0.0, 1.0
 
+    @property
+    def largest_reward(self) -> float:
+        """In size, as good as always."""
+        return 1.0
+
 
 class Bernoulli(ArmProblem):
     """Rewards 0 and 1."""
@@ -182,7 +194,7 @@ class Gaussian(ArmProblem):
     """Normal rewards, cut to [low, high] where `clip` is given."""
 
     kind: Literal["gaussian"] = "gaussian"
-    sigma: Finite = Field(default=1.0, gt=0)
+    sigma: Factor = 1.0
     clip: tuple[Finite, Finite] | None = None
 
     @model_validator(mode="after")
@@ -195,6 +207,10 @@ class Gaussian(ArmProblem):
     def range(self) -> tuple[float, float]:
         return self.clip or (-math.inf, math.inf)
 
+    @property
+    def largest_reward(self) -> float:
+        return max(map(abs, self.clip)) if self.clip else float(np.abs(self.means or 1.0).max()) + 10 * self.sigma
+
 
 class Procurement(Table):
     """Agents that order units of producers: suppliers are drawn, written out, or those of a table in a file.
@@ -204,18 +220,18 @@ class Procurement(Table):
 
     kind: Literal["procurement"]
     distribution: suppliers.Distribution | None = None
-    sd: Finite = Field(default=0.1, gt=0)  # of a normal distribution, around alpha
+    sd: Factor = 0.1  # of a normal distribution, around alpha
     homogeneous: bool = False
-    instances: Count | None = None  # drawn, over which replications go round; None: one for each
-    agents_drawn: Count | None = None  # for how many agents suppliers are drawn; the first `agents` of them play
+    instances: Runs | None = None  # drawn, over which replications go round; None: one for each
+    agents_drawn: Agents | None = None  # for how many agents suppliers are drawn; the first `agents` of them play
     quality: tuple[Probability, ...] | None = None
     cost: Means[Probability] | None = None
     capacity: Means[Annotated[int, Field(ge=0)]] | None = None
     file: str | None = None
-    agents: Count
-    producers: Annotated[int, Field(ge=2)]
+    agents: Agents
+    producers: Arms
     alpha: Probability = 0.4
-    rho: Finite = Field(default=1.0, gt=0)
+    rho: Factor = 1.0
 
     @model_validator(mode="before")
     @classmethod
@@ -285,6 +301,11 @@ class Procurement(Table):
         return 0.0, 1.0
 
     @property
+    def largest_reward(self) -> float:
+        """Good units of one order of one producer."""
+        return float(suppliers.CAPACITY_DRAWN if self.distribution else self.fixed_suppliers().capacity.max())
+
+    @property
     def arms(self) -> int:
         return self.producers
 
@@ -343,9 +364,9 @@ class Network(Table):
     graph: Literal["complete", "star", "ring", "path", "erdos-renyi"] | None = None
     probability: Annotated[float, Field(gt=0, le=1)] | None = None
     edges: tuple[tuple[Agent, Agent], ...] | None = None
-    components: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None
-    life: Annotated[int, Field(ge=0)] | Literal["half-diameter", "half-diameter-down", "diameter"] = "half-diameter"
-    switch_every: Annotated[int, Field(ge=1, description="rounds after which a random graph is drawn anew")] | None = None
+    components: Annotated[tuple[Agents, ...], Field(min_length=1)] | None = None
+    life: Hops | Literal["half-diameter", "half-diameter-down", "diameter"] = "half-diameter"
+    switch_every: Annotated[Rounds, Field(description="rounds after which a random graph is drawn anew")] | None = None
     link_cost: LinkCost = LinkCost()
 
     @model_validator(mode="before")
@@ -434,14 +455,22 @@ class Words(Table):
 class Settings(Table):
     """All of a study but its algorithms."""
 
-    horizon: Count
-    replications: Count = 20
+    horizon: Rounds
+    replications: Runs = 20
     seed: Annotated[int, Field(ge=0)] = 0
     checkpoints: Annotated[int, Field(ge=2, le=10_000)] = 100
     problem: Problem
     network: Network = Network()
     faults: FaultTable = FaultTable()
     words: Words = Words()
+
+    @model_validator(mode="after")
+    def sums_of_rewards_fit(self) -> Self:
+        largest = self.problem.largest_reward
+        if self.horizon * largest > REWARDS_SUMMED_MOST:
+            most = int(REWARDS_SUMMED_MOST / largest)
+            raise misfit("horizon", text=f"must be <= {most} where rewards may be as large as {largest:g}, got {self.horizon}")
+        return self
 
     @model_validator(mode="after")
     def the_network_fits_the_agents(self) -> Self:

@@ -1,0 +1,82 @@
+"""How many links and hops a network has, and what it takes to find them, before it is built."""
+
+from math import ceil, log
+from typing import NamedTuple
+
+from coterie.contract import Method
+from coterie.studies.case import PHASES
+from coterie.studies.spec import Network, Specification
+
+BYTES_OF_PAIR, BYTES_OF_LINK, BYTES_OF_EDGE = 7.0, 60.0, 40.0  # while links are found
+BYTES_OF_LINK_KEPT, BYTES_OF_LINK_WIRED = 16.0, 72.0
+BYTES_OF_DELIVERY = 200.0  # of one agent's report to another one, where all reports reach all agents
+NS_OF_PAIR, NS_OF_LINK, NS_OF_EDGE, NS_OF_DELIVERY = 4.0, 250.0, 60.0, 1500.0
+
+
+class Wires(NamedTuple):
+    """Of one case."""
+
+    links: float = 0.0  # who hears whom
+    delay: int = 0  # the longest, in rounds
+    kept: float = 0.0  # bytes, as long as there is the case
+    building: float = 0.0  # bytes, while links are found, and then while an engine uses them
+    nanoseconds: float = 0.0
+
+
+class Part(NamedTuple):
+    """A connected part of a network."""
+
+    agents: int
+    edges: float
+    diameter: int
+    reached: float  # within the life of a message: ordered pairs
+
+
+def wires_of(study: Specification, method: Method) -> Wires:
+    network, agents = study.network, study.problem.agents
+    if method.structure in ("server", "alone"):
+        return Wires()
+    life = network.life if method.life is None else method.life
+    parts = [part_of(network, size, life) for size in network.components or (agents,)]
+    edges, pairs = sum(part.edges for part in parts), sum(float(part.agents) ** 2 for part in parts)
+    delay = max((hops(part.diameter, life) for part in parts), default=1)
+    if method.structure == "synchronise":
+        return Wires(0.0, max(part.diameter for part in parts), 0.0, BYTES_OF_EDGE * edges + BYTES_OF_DELIVERY * pairs,
+                     NS_OF_EDGE * edges + NS_OF_DELIVERY * pairs)  # fmt: skip
+    if method.structure == "hybrid":
+        return Wires(0.0, max(part.diameter for part in parts), 0.0, BYTES_OF_EDGE * edges,
+                     NS_OF_EDGE * edges + NS_OF_PAIR * pairs)  # fmt: skip
+    phases = PHASES if network.switch_every else 1
+    links = phases * sum(part.reached for part in parts)
+    dense = pairs if life != 1 else 0.0  # neighbours are known without a search
+    ring = 1 + max(1, delay)
+    masks = ring * float(agents) ** 2 * (8 + 8 / 63) if method.node.additive and phases == 1 else 0.0
+    return Wires(
+        links, max(1, delay), BYTES_OF_LINK_KEPT * (links + phases * edges),
+        phases * BYTES_OF_EDGE * edges
+        + max(BYTES_OF_PAIR * dense + BYTES_OF_LINK * links, BYTES_OF_LINK_WIRED * links + masks),
+        phases * (NS_OF_EDGE * edges + NS_OF_PAIR * dense) + NS_OF_LINK * links + masks / 8,
+    )  # fmt: skip
+
+
+def part_of(network: Network, n: int, life: int | str) -> Part:
+    """A connected part of n agents."""
+    pairs = n * (n - 1.0)
+    if network.edges is not None or network.graph == "erdos-renyi":
+        chance = network.probability or min(1.0, 2 * log(max(n, 2)) / n)
+        edges = len(network.edges) if network.edges is not None else pairs / 2 * chance
+        degree = max(1.5, 2 * edges / n)
+        diameter = n - 1 if network.edges is not None else ceil(log(max(n, 2)) / log(degree)) + 1
+        reached = pairs if network.edges is not None and life != 1 else min(pairs, n * degree ** hops(diameter, life))
+        return Part(n, edges, diameter, reached if hops(diameter, life) else 0.0)
+    edges, diameter = {
+        "complete": (pairs / 2, 1), "star": (n - 1.0, 2), "ring": (float(n), n // 2), "path": (n - 1.0, n - 1),
+    }[str(network.graph)]  # fmt: skip
+    far = min(hops(diameter, life), diameter)
+    along = {"star": 2 * edges if far == 1 else pairs, "ring": 2.0 * n * far, "path": far * (2.0 * n - far - 1)}
+    return Part(n, edges, diameter, min(pairs, along.get(str(network.graph), pairs)) if far else 0.0)
+
+
+def hops(diameter: int, life: int | str) -> int:
+    named = {"diameter": diameter, "half-diameter": -(-diameter // 2), "half-diameter-down": diameter // 2}
+    return named[life] if isinstance(life, str) else min(life, diameter)

@@ -1,0 +1,120 @@
+"""What a study will take, told before anything is allocated: sizes are checked against arrays that were really made."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from coterie.engines.simulate import _masks, wiring
+from coterie.errors import UsageError
+from coterie.network import distances, make
+from coterie.studies import estimate, load_study
+from coterie.studies.case import make_case, within
+from coterie.studies.estimate import SECONDS_UNASKED, Estimate, time_text
+from coterie.studies.wiring import hops, part_of, wires_of
+
+GOSSIP = {"horizon": 100, "problem": {"instance": "grid", "agents": 200_000, "arms": 5}, "algorithm": [{"name": "gossip-ucb"}]}
+CDP, DDP = (GOSSIP | {"algorithm": [{"name": name}]} for name in ("cdp-mab", "ddp-mab"))
+COOP = GOSSIP | {"algorithm": [{"name": "coop-ucb"}]}
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """One with 16 GiB, whatever this one has."""
+    monkeypatch.setattr(estimate, "memory_free", lambda: 16 * 2.0**30)
+    monkeypatch.setattr(estimate, "disk_free", lambda folder: 2.0**30)
+
+
+@pytest.mark.parametrize(
+    ("study", "sets"),
+    [
+        (GOSSIP, ()),  # a complete graph of 200,000 agents
+        (COOP, ("problem.agents=20000",)),  # masks
+        (GOSSIP, ("problem.agents=10", "replications=100000000")),  # curves
+        (GOSSIP, ("problem.agents=10000000", "problem.arms=100000", "network.graph=ring")),
+        ("solanki-exp1-uniform", ("problem.producers=100000", "problem.agents=1000")),
+        (DDP, ("problem.agents=1000000",)),  # all reports reach all agents
+    ],
+)
+def test_what_does_not_fit_is_refused_with_the_number_and_nothing_is_created(machine, tmp_path, study, sets):
+    loaded = load_study(study, sets)
+    with pytest.raises(UsageError, match=r"this needs about [\d,.]+ GiB of memory, and 16 GiB are free"):
+        loaded.run(out=tmp_path / "run")
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_the_disk_has_no_room_for_is_refused(machine, tmp_path):
+    needed = Estimate(memory=1e9, disk=2e9, seconds=1.0)
+    with pytest.raises(UsageError, match=r"this writes about 1.86 GiB, and 1 GiB are free in .*run"):
+        needed.refuse(tmp_path / "run")
+    needed.refuse()
+
+
+def test_sparse_gossip_of_many_agents_fits(machine):
+    load_study(GOSSIP, ("network.graph=ring",)).forecast().refuse()
+
+
+def test_a_million_folded_clients_fit(machine):
+    load_study(CDP, ("problem.agents=1000000",)).forecast().refuse()
+
+
+@pytest.mark.parametrize("name", ["solanki-exp2-uniform", "dubey-p-100000", "dubey-1a-long", "dubey-a", "zhu-2b", "hospitals"])
+def test_the_longest_studies_that_are_shipped_do_not_ask(machine, name):
+    found = load_study(name).forecast(1)
+    found.refuse()
+    assert 0 < found.seconds < SECONDS_UNASKED
+
+
+def test_rounds_of_elimination_cost_next_to_nothing_and_those_of_peers_add_up():
+    few, many = (load_study("quickstart", (f"horizon={rounds}",)).forecast(1).seconds for rounds in (10_000, 10**12))
+    assert many < 3 * few
+    few, many = (load_study("zhu-2a", (f"horizon={rounds}",)).forecast(1).seconds for rounds in (10**5, 10**7))
+    assert many == pytest.approx(100 * few, rel=0.01)
+
+
+@pytest.mark.parametrize("kind", ["complete", "star", "ring", "path"])
+@pytest.mark.parametrize("life", [0, 1, 3, "half-diameter", "half-diameter-down", "diameter"])
+def test_links_are_counted_as_they_will_be(kind, life):
+    study = load_study(GOSSIP, (f"network.graph={kind}",)).specification
+    part, graph = part_of(study.network, 21, life), make(kind, 21, np.random.default_rng(0))
+    assert part.edges == len(graph.edges)
+    assert part.diameter == distances(graph).max()
+    assert part.reached == len(within(graph, life)[1])
+
+
+def test_neighbours_are_found_without_distances_as_with_them():
+    graph = make("erdos-renyi", 40, np.random.default_rng(1), 0.2)
+    near, all_pairs = within(graph, 1), distances(graph)
+    receiver, sender = np.nonzero(all_pairs == 1)
+    assert near[0].tolist() == np.searchsorted(receiver, np.arange(41)).tolist()
+    assert near[1].tolist() == sender.tolist()
+    assert set(near[2].tolist()) == {1}
+
+
+def test_memory_of_links_is_that_of_the_arrays_they_take():
+    study = load_study(COOP, ("problem.agents=300", "network.graph=ring", "network.life=40")).specification
+    case = make_case(study, study.rows[0], 0)
+    wires = wires_of(study, case.method)
+    assert wires.links == len(case.links.sender)
+    assert wires.delay == case.links.delay.max() == 40
+    assert wires.kept == pytest.approx(sum(case.links[place].nbytes for place in (1, 2, 3)), rel=0.01)
+    made = wiring(case.links, wires.delay + 1, 300)
+    masks = _masks(case.links, made, wires.delay + 1, 300, empty=False)
+    arrays = sum(part.nbytes for part in (*made, *masks) if isinstance(part, np.ndarray))
+    assert arrays <= wires.building <= 1.5 * arrays
+
+
+def test_times_are_told_in_words():
+    assert [time_text(seconds) for seconds in (5, 90, 3600, 1e5, 1e9)] == [
+        "less than a minute", "2 minutes", "1 hour", "1 day", "32 years"
+    ]
+
+
+def test_hops_are_those_of_the_named_lives():
+    assert [hops(7, life) for life in (0, 3, 9, "half-diameter", "half-diameter-down", "diameter")] == [0, 3, 7, 4, 3, 7]
+
+
+def test_the_folder_need_not_exist_to_know_its_disk(tmp_path):
+    assert estimate.disk_free(tmp_path / "a" / "b") == estimate.disk_free(tmp_path) > 0
+    assert estimate.memory_free() > 0
+    assert not Path(tmp_path / "a").exists()
