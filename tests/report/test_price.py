@@ -84,6 +84,6 @@ def test_another_algorithm_without_privacy_is_a_reference_if_it_is_the_only_one(
 
 
 def test_a_reference_without_regret_gives_a_number_instead_of_a_ratio(row: MakeRow) -> None:
-    rows = [row("fed-ucb", 3.0, **PRIVATE), row("gossip-ucb", 0.0, sem=0.0)]
+    rows = [row("fed-ucb", 3.0, **PRIVATE), row("gossip-ucb", 0.0, margin=0.0)]
     (case,) = price.price_findings(rows)[0].cases
     assert plain(case) == "“fed-ucb”: 3, which is 3 more; private at epsilon 1"

@@ -52,7 +52,7 @@ def test_equal_rows_are_called_the_same_and_nothing_is_called_highest(row: MakeR
 
 
 def test_zero_regret_gives_no_ratio(row: MakeRow) -> None:
-    lowest, highest = regret.regret_findings([row("a", 0.0, sem=0.0), row("b", 3.0)])
+    lowest, highest = regret.regret_findings([row("a", 0.0, margin=0.0), row("b", 3.0)])
     assert "0 ± 0 in total, 0 ± 0 per agent." in plain(lowest)
     assert "times" not in highest
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from coterie.contract import greet, inherit, leave, meet, speak, weigh  # bound
 from coterie.engines.faults import corrupt, disguise, out_of  # bound
-from coterie.engines.memory import keys_of, nodes_of
+from coterie.engines.memory import keys_of, nodes_of, pulls_since_noted
 from coterie.engines.turn import carry_out, decide, listen  # bound
 from coterie.kernel import FAULT, NETWORK, node, pick, side, stream, uniform, wrap
 from coterie.problem.bernoulli import regret, violates  # bound
@@ -51,6 +51,8 @@ def live(p, keys, span, worlds, links, weather, n, w, common, r):
     own_world = 1 if worlds.shape[0] > 1 else 0
     nodes, size, mark, last_word = len(totals), len(said), 0, -len(said)
     for t in range(start, horizon + 1):
+        if t == span.late:
+            pulls_since_noted(n.late, secrets)
         now = t * nodes % size
         phase = t // links.period % links.first.shape[0]
         if CHURNS:
@@ -82,7 +84,6 @@ def live(p, keys, span, worlds, links, weather, n, w, common, r):
                 weigh(opens[i], n.peers[links.known[i] : links.known[i + 1]], p, t)
             decide(secrets[i], inners[i], opens[i], p, t, keys, i, plan)
             carry_out(secrets[i], opens[i], ledgers[i], worlds[i * own_world], p, t, keys, i, plan, harvest, out, True)
-            n.finals[i] = plan.arm[plan.entries - 1]
             if t > 0:
                 totals[i] += regret(worlds[i * own_world], plan)
                 n.violations[i] += violates(worlds[i * own_world], plan)
@@ -114,6 +115,7 @@ def live(p, keys, span, worlds, links, weather, n, w, common, r):
             for i in range(nodes):
                 curve[mark] += 0.0 if LIES and weather.liar[i] == 1 else totals[i]
             mark += 1
+    pulls_since_noted(n.late, secrets)
 
 
 @node

@@ -221,7 +221,7 @@ def repetition_text(replications: int, seed: int) -> str:
     if replications == 1:
         return f"Everything was run once (seed {seed})."
     repeated = f"Everything was run {replications:,} times with fresh random numbers (seed {seed})"
-    return f"{repeated}; numbers are means ±{GLUE}one standard error."
+    return f"{repeated}; numbers are means, and ±{GLUE}is their 95{GLUE}% interval (Student's t over the runs)."
 
 
 def regret_meaning(problem: Mapping[str, Any]) -> str:
