@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from coterie.privacy.statement import SENDS_NOTHING
 from coterie.report.words import plural_of
 
 GLUE = "\N{NO-BREAK SPACE}"  # keeps a number and its unit on one line
@@ -37,7 +38,7 @@ def measured(statistic: Mapping[str, Any]) -> str:
 
 def margin_text(statistic: Mapping[str, Any], decimals: int) -> str:
     """Blank after one replication."""
-    return "" if statistic["margin"] is None else f"±{GLUE}{statistic['margin']:,.{decimals}f}"
+    return "" if statistic["margin"] is None else f"± {statistic['margin']:,.{decimals}f}"
 
 
 def bounds_of(statistic: Mapping[str, Any]) -> tuple[float, float]:
@@ -62,7 +63,7 @@ def data_size(count: float) -> str:
 
 def sent_text(count: float) -> str:
     """How much somebody sends in all: 12.5 kB, or that it sends nothing."""
-    return data_size(count) if count else f"sends{GLUE}nothing"
+    return data_size(count) if count else SENDS_NOTHING.replace(" ", GLUE)
 
 
 def compact(value: float) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from coterie.privacy.statement import epsilon_text
+from coterie.privacy.statement import SENDS_NOTHING, epsilon_text
 from coterie.report.axes import Scale, draw_axes, linear_scale, log_scale, needs_log_scale
 from coterie.report.labels import LETTERS_MAX, ROWS_MAX, Box, best_place, in_lines, width_of, write_name
 from coterie.report.numbers import bounds_of, interval_note, measured, sent_text
@@ -31,7 +31,7 @@ EPSILON = Axis(
     lambda row: epsilon_of(row["privacy"]["accounted"]),
 )
 COST = Axis("Communication cost (log scale)", "no cost", lambda row: row["communication"]["cost"] or None)
-DATA = Axis("Bytes sent (log scale)", "nothing sent", lambda row: row["communication"]["bytes"] or None)
+DATA = Axis("Bytes sent (log scale)", SENDS_NOTHING, lambda row: row["communication"]["bytes"] or None)
 
 
 def tradeoff_axis(rows: Sequence[Row]) -> Axis:
