@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from coterie.cli.progress import advance, progress_bar
-from coterie.cli.table import summary_table
+from coterie.cli.table import summary_lines
 from coterie.errors import UsageError
 
 
@@ -18,6 +18,7 @@ def run(
     sets: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="Override a value, e.g. --set horizon=1000"),
     workers: int = typer.Option(None, metavar="N", help="Worker threads. Default: one for each core."),
     engine: str = typer.Option("local", metavar="local", help="Where batches run."),
+    every: bool = typer.Option(False, "--all", help="Print all rows, also where there are many."),
     as_json: bool = typer.Option(False, "--json", help="Print summary.json to stdout, and nothing else there."),
 ) -> None:
     """Run a study and write a page about it. A run that was interrupted goes on where it stopped.
@@ -25,6 +26,7 @@ def run(
     Example: coterie run quickstart --set replications=5
     """
     from coterie.report import write
+    from coterie.report.rows import warnings_of
     from coterie.studies import load_study
 
     if workers is not None and workers < 1:
@@ -48,8 +50,8 @@ def run(
         sys.stdout.write(json.dumps(result.document(), indent=1, allow_nan=False) + "\n")
         return
     output = Console()
-    output.print(summary_table(result.document()))
-    for row in result.summary:
-        for warning in row["warnings"]:
-            output.print(f"[yellow]note[/yellow] {row['label']}: {warning}", highlight=False)
+    for line in summary_lines(result.document(), output.width, every):
+        output.print(line)
+    for rows, warning in warnings_of(result.summary):
+        output.print(f"note {rows}: {warning}", highlight=False, markup=False)
     output.print(f"page: {page}", soft_wrap=True, highlight=False)

@@ -1,7 +1,7 @@
 """Regret of rows beside each other: what is lowest, what is highest, and what cannot be told apart.
 
-A difference is called one only if its 95 % interval, by Welch's t over the runs, leaves out 0. Where a run tells how rows compare on
-the same instances and seeds, it is that ratio whose interval decides: instances differ more than algorithms do.
+A difference is called one only if its 95 % interval, by Welch's t over the runs, leaves out 0. Where a run tells how rows
+compare on the same instances and seeds, it is that ratio whose interval decides: instances differ more than algorithms do.
 """
 
 import math

@@ -18,7 +18,16 @@ from coterie.algorithms import entries
 from coterie.contract import Entry, Setting
 from coterie.privacy.accountant import Loss
 from coterie.privacy.gauss import mu_of
-from coterie.privacy.statement import EVERYONE, NOTHING, SENDS_NOTHING, WEAK_ABOVE, Guarantee, odds_text, promise, rounded_up_text
+from coterie.privacy.statement import (
+    EVERYONE,
+    NOTHING,
+    SENDS_NOTHING,
+    WEAK_ABOVE,
+    Guarantee,
+    odds_text,
+    promise,
+    rounded_up_text,
+)
 from coterie.studies.budget import Price, price_algorithm
 
 BEGIN, END = "<!-- made by python -m coterie.studies.guarantees: {} -->", "<!-- end -->"
