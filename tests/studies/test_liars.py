@@ -249,7 +249,8 @@ def test_only_honest_agents_count(run):
     assert calm["regret_per_agent"]["mean"] == pytest.approx(own.mean())
     for part in ("regret", "found"):
         assert [value is None for value in lied_to["by_agent"][part]] == [not flag for flag in honest]
-    assert lied_to["best_arm_rate"] == pytest.approx(np.mean([value for value in lied_to["by_agent"]["found"] if value is not None]))
+    found = [value for value in lied_to["by_agent"]["found"] if value is not None]
+    assert lied_to["best_arm_rate"] == pytest.approx(np.mean(found))
 
 
 def test_a_study_that_was_run_once_has_no_interval_in_its_summary(run):
