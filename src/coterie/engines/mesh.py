@@ -48,8 +48,7 @@ def live(p, keys, span, worlds, links, weather, n, w, common, r):
     wire, said, cards, curve = w.wire, w.said, w.cards, common.curve[r]
     tally, plan, harvest, out, tale = common.tally[r], common.plan[r], common.harvest[r], common.out[r], common.tale[r]
     away, edges, start, horizon = weather.away, links.edges, span.start, span.horizon
-    own_world = 1 if worlds.shape[0] > 1 else 0
-    nodes, size, mark, last_word = len(totals), len(said), 0, -len(said)
+    nodes, size, mark, last_word, own_world = len(totals), len(said), 0, -len(said), 1 if worlds.shape[0] > 1 else 0
     for t in range(start, horizon + 1):
         if t == span.late:
             pulls_since_noted(n.late, secrets)
@@ -109,8 +108,7 @@ def live(p, keys, span, worlds, links, weather, n, w, common, r):
             tally.up_words += words
             tally.rounds += 1
         if t == span.settled:
-            for i in range(nodes):
-                n.early[i] = totals[i]
+            n.early[:] = totals
         if mark < span.marks.shape[0] and t == span.marks[mark]:
             for i in range(nodes):
                 curve[mark] += 0.0 if LIES and weather.liar[i] == 1 else totals[i]
