@@ -2,7 +2,9 @@
 
 import pytest
 
+from coterie.cli.studies import studies
 from coterie.cli.table import ROWS_MOST, summary_lines
+from coterie.studies import builtin_studies
 
 
 def row(label, claimed=None, accounted=None, size=1000.0, regret=10.0, margin=0.1, **faults):
@@ -127,3 +129,12 @@ def test_of_many_rows_that_cannot_be_grouped_the_lowest_and_the_highest_are_amon
     assert len(shown) <= ROWS_MOST and "cdp-mab epsilon=0 " in shown[0] and "cdp-mab epsilon=99 " in shown[-1]
     regrets = {line.split()[2] for line in shown}
     assert {f"{10 + least:.2f}" for least in (0, 100)} <= regrets
+
+
+@pytest.mark.parametrize("width", [120, 40])
+def test_the_list_of_studies_can_be_read_in_any_terminal(monkeypatch, capsys, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    studies(as_json=False)
+    told = capsys.readouterr().out
+    assert max(map(len, told.splitlines())) <= width and len(told.splitlines()) < 8 * len(builtin_studies())
+    assert "li-song-12-heterogeneous-random-hybrid" in told and "does learning together help" in " ".join(told.split())
