@@ -34,7 +34,7 @@ def test_the_example_runs_three_ways_to_the_same_bytes(options):
     compiled, interpreted = (
         simulate_mesh(*about, np.array([horizon]), links, seed=5, replications=2, compiled=way) for way in (True, False)
     )
-    for name in ("curves", "finals", "secrets", "opens", "ledgers", "tallies"):
+    for name in ("curves", "late", "secrets", "opens", "ledgers", "tallies"):
         assert getattr(compiled, name).tobytes() == getattr(interpreted, name).tobytes(), name
     assert compare(compiled, rehearse_mesh(*about, links, seed=5, replication=1), 1) == []
     assert compiled.ledgers["loss"].max() == method.p.epsilon

@@ -52,7 +52,7 @@ def test_as_printed_it_is_not_private_and_the_page_can_say_why():
     assert said["accounted"]["epsilon"] is None
     first, why = said["note"].split(". ")
     assert first == "not private: first reward of each arm is sent without noise"
-    assert why == "no finite epsilon holds: a number left an agent without noise"
+    assert why == "no finite epsilon holds: a number leaves an agent without noise"
 
 
 @pytest.mark.parametrize("label", [ALONE, TOGETHER])

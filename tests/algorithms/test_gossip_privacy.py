@@ -219,7 +219,7 @@ def test_a_tree_spends_one_share_on_every_level_that_was_reached(privacy):
 def test_as_printed_it_is_not_private_and_the_reason_is_told(privacy):
     said = privacy({}, mode="paper")
     assert (said["private"], said["accounted"]["epsilon"]) == (False, None)
-    assert said["note"] == f"{FIRST_REWARD}. no finite epsilon holds: a number left an agent without noise"
+    assert said["note"] == f"{FIRST_REWARD}. no finite epsilon holds: a number leaves an agent without noise"
     assert said["claimed"] == {"epsilon": EPSILON, "delta": 0.0}
 
 

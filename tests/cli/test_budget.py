@@ -142,3 +142,20 @@ def test_bad_input_is_one_line(arguments, message, budget):
     assert done.returncode == 2
     assert message in done.err
     assert len(done.err.strip().splitlines()) == 1 and done.out == ""
+
+
+@pytest.mark.parametrize("width", [120, 80, 40])
+def test_the_table_fits_and_no_reason_is_squeezed(budget, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    done = budget("cdp-mab", "--horizon", 300, "--set", "noise=central")
+    assert max(map(len, done.out.splitlines())) <= width
+    assert "no limit, because reports are raw sums: the server adds the noise" in " ".join(done.out.split())
+    assert len(done.out.splitlines()) < 40
+
+
+def test_a_study_is_told_in_its_own_words(budget):
+    done = budget("hospitals", "--set", "horizon=200")
+    assert "the hospital itself" in done.out and "every message, count, treatment and time" in done.out
+    assert " agent" not in done.out and " arm " not in done.out
+    assert "sees nothing: a hospital sends nothing" in done.out
+    assert "a hospital sends nothing, but its choices rest on rewards without noise" in " ".join(done.out.split())

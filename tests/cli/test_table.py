@@ -1,12 +1,13 @@
 """The table that a run prints: what was promised, what holds, and who sends nothing, in words and marks that need no colour."""
 
 import pytest
-from rich.console import Console
 
-from coterie.cli.table import summary_table
+from coterie.cli.studies import studies
+from coterie.cli.table import ROWS_MOST, summary_lines
+from coterie.studies import builtin_studies
 
 
-def row(label, claimed, accounted, size=1000.0):
+def row(label, claimed=None, accounted=None, size=1000.0, regret=10.0, margin=0.1, **faults):
     privacy = {
         "claimed": None if claimed is None else {"epsilon": claimed, "delta": 1e-6},
         "accounted": {"epsilon": accounted, "delta": 1e-6},
@@ -15,20 +16,24 @@ def row(label, claimed, accounted, size=1000.0):
     }
     return {
         "label": label, "agents": 4, "arms": 3, "horizon": 100, "replications": 20, "best_arm_rate": 1.0, "privacy": privacy,
-        "regret_per_agent": {"mean": 10.0, "sem": 0.1}, "communication": {"messages": 2, "bytes": size},
+        "regret_per_agent": {"mean": regret, "margin": margin}, "communication": {"messages": 2, "bytes": size},
+        "faults": faults,
     }  # fmt: skip
+
+
+def lines_of(rows, width=100, every=False, **words):
+    document = {"study": {"title": "t", "words": words}, "rows": list(rows)}
+    return [line.plain.replace("\xa0", " ") for line in summary_lines(document, width, every)]
 
 
 @pytest.fixture
 def printed():
     """{label: its line, by words}, and the whole text."""
 
-    def show(*rows, width=100):
-        console = Console(width=width, color_system=None)
-        with console.capture() as text:
-            console.print(summary_table({"study": {"title": "t"}, "rows": list(rows)}))
-        lines = text.get().splitlines()
-        return {row["label"]: next(line.split() for line in lines if row["label"] in line) for row in rows}, text.get()
+    def show(*rows, **how):
+        lines = lines_of(rows, **how)
+        found = {row["label"]: next(line for line in lines if line.startswith(f"{row['label']} ")) for row in rows}
+        return {label: line.split() for label, line in found.items()}, "\n".join(lines)
 
     return show
 
@@ -49,13 +54,87 @@ def test_an_epsilon_just_above_the_promise_does_not_look_like_it(printed):
     assert lines["near"][-3:] == ["1", "1.001", "✕"]
 
 
-def test_runs_are_called_runs_and_no_bytes_nothing(printed):
-    lines, text = printed(row("alone", None, None, size=0.0), row("single", None, None) | {"replications": 1})
-    assert "nothing" in lines["alone"][-4] and "20 runs" in text
+def test_runs_are_called_runs_and_no_bytes_sends_nothing(printed):
+    lines, text = printed(row("alone", None, None, size=0.0), row("single", None, None))
+    assert lines["alone"][-5:-3] == ["sends", "nothing"] and "20 runs" in text
     for word in ("claimed", "true", "none", "replication", "0 bytes"):
         assert word not in text
 
 
-def test_names_of_rows_have_room_in_a_terminal(printed):
-    lines, _ = printed(row("cdp-mab epsilon=1", 1.0, 1.0), width=80)
-    assert lines["cdp-mab epsilon=1"][:2] == ["cdp-mab", "epsilon=1"]
+def test_an_interval_is_named_and_one_run_has_a_dash(printed):
+    lines, text = printed(row("a", margin=0.25))
+    assert lines["a"][1:4] == ["10.00", "±", "0.25"]
+    assert "±: 95 % interval of the mean over the runs (Student's t)" in text
+    lines, text = printed(row("a", margin=None) | {"replications": 1})
+    assert lines["a"][1:4] == ["10.0", "±", "-"] and "0.0" not in text.replace("10.0", "")
+    assert "±: not known after one run" in text and "1 run" in text
+
+
+def test_no_interval_is_rounded_to_nothing(printed):
+    lines, _ = printed(*(row(label, margin=2.0) for label in "abc"), row("d", margin=0.004), row("e", margin=0.0))
+    assert lines["d"][3] == "0.004" and lines["e"][3] == "0.0"
+
+
+def test_the_column_of_the_best_arm_is_explained_and_may_be_unknown(printed):
+    lines, text = printed(row("a") | {"best_arm_rate": 0.5}, row("b") | {"best_arm_rate": None})
+    assert lines["a"][4:6] == ["50", "%"] and lines["b"][4] == "-"
+    assert "best arm: share of agents that played it most in the last tenth of the rounds" in text
+
+
+def test_the_words_of_a_study_are_used_and_its_labels_left_alone(printed):
+    lines, text = printed(row("every agent alone"), agent="hospital", arm="therapy")
+    assert lines["every agent alone"]
+    for words in ("per hospital", "best therapy: share of hospitals", "4 hospitals, 3 therapies", "one reward of one hospital"):
+        assert words in text
+    assert text.count("agent") == 1
+
+
+# --- whatever the width -------------------------------------------------------------------------------------------
+
+LONG = "fed-ucb epsilon=0.1 mechanism=tree-as-printed"
+
+
+@pytest.mark.parametrize("width", [120, 80, 60, 40, 30])
+def test_nothing_is_wider_than_the_terminal_and_no_label_is_lost(width):
+    """But for the title and the key, which the terminal breaks."""
+    entries = [row(LONG, 0.1, 5.0), row("ucb1", size=0.0, regret=123_456.7)]
+    lines = lines_of(entries, width)
+    table = lines[2 : lines.index("", 2)]
+    assert max(map(len, table)) <= width
+    text = "".join("".join(table).split())
+    assert LONG.replace(" ", "") in text and "ucb1" in text and "sendsnothing" in text and "5✕" in text
+
+
+def test_a_row_takes_one_line_where_it_fits_then_two_then_a_block():
+    heights = {width: len(lines_of([row(LONG, 0.1, 5.0)], width)) for width in (120, 80, 30)}
+    assert heights[80] == heights[120] + 1 and heights[30] > heights[80]
+    assert "messages" in "".join(lines_of([row("ucb1")], 80)) and "messages" not in "".join(lines_of([row(LONG)], 100))
+
+
+def test_of_many_rows_the_telling_ones_are_shown_and_the_rest_is_said_to_exist():
+    rows = [
+        row(f"{name} liars={liars} attack={attack}", regret=10.0 + liars, liars=liars, attack=attack)
+        for name in ("coop-ucb", "pr-ucb") for liars in (1, 2, 3) for attack in "abcde"
+    ]  # fmt: skip
+    lines = lines_of(rows)
+    shown = [line for line in lines if "-ucb" in line]
+    assert [line.split()[:2] for line in shown] == [[name, f"liars={n}"] for name in ("coop-ucb", "pr-ucb") for n in (1, 3)]
+    assert "4 of 30 rows" in lines[-1] and "summary.json" in lines[-1] and "--all" in lines[-1]
+    assert sum("-ucb" in line for line in lines_of(rows, every=True)) == 30
+
+
+def test_of_many_rows_that_cannot_be_grouped_the_lowest_and_the_highest_are_among_those_shown():
+    rows = [row(f"cdp-mab epsilon={n}", regret=10.0 + (n * 37) % 101) for n in range(100)]
+    shown = [line for line in lines_of(rows) if "cdp-mab" in line]
+    assert len(shown) <= ROWS_MOST and "cdp-mab epsilon=0 " in shown[0] and "cdp-mab epsilon=99 " in shown[-1]
+    regrets = {line.split()[2] for line in shown}
+    assert {f"{10 + least:.2f}" for least in (0, 100)} <= regrets
+
+
+@pytest.mark.parametrize("width", [120, 40])
+def test_the_list_of_studies_can_be_read_in_any_terminal(monkeypatch, capsys, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    studies(as_json=False)
+    told = capsys.readouterr().out
+    assert max(map(len, told.splitlines())) <= width and len(told.splitlines()) < 8 * len(builtin_studies())
+    assert "li-song-12-heterogeneous-random-hybrid" in told and "does learning together help" in " ".join(told.split())

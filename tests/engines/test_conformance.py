@@ -303,6 +303,7 @@ def test_agents_that_share_one_record_lead_the_server_to_the_same_bytes(name):
     assert np.allclose(plain.curves, folded.curves, rtol=1e-12, atol=1e-9)
     assert np.allclose(plain.totals.sum(axis=1), AGENTS * folded.totals[:, 0], rtol=1e-12, atol=1e-9)
     assert plain.ledgers["loss"].max(axis=1).tolist() == folded.ledgers["loss"][:, 0].tolist()
+    assert (plain.late == folded.late).all()
 
 
 def test_what_is_derived_from_the_secret_is_kept_and_changes_nothing_that_was_heard():

@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 
 MakeRow = Callable[..., dict[str, Any]]
+T_19 = 2.093024  # standard errors to half a 95 % interval, with twenty replications: from a table of Student's t
 
 
 def make_row(
     label: str = "a",
     per_agent: float = 10.0,
-    sem: float = 0.1,
+    margin: float | None = 0.1,
     *,
     claimed: float | None = None,
     accounted: float | None = None,
@@ -22,6 +23,7 @@ def make_row(
 ) -> dict[str, Any]:
     """Four agents, three checkpoints; `delta` is accounted and not claimed, `size` counts the bytes sent."""
     end = 4 * per_agent
+    regret, total = ({"margin": half, "sem": half and half / T_19} for half in (margin, margin and 4 * margin))
     within = claimed is not None and accounted is not None and accounted <= claimed
     return {
         "label": label,
@@ -32,8 +34,8 @@ def make_row(
         "arms": 3,
         "horizon": 100,
         "replications": 20,
-        "regret": {"mean": end, "sem": 4 * sem, "min": end / 2, "max": 2 * end},
-        "regret_per_agent": {"mean": per_agent, "sem": sem, "min": per_agent / 2, "max": 2 * per_agent},
+        "regret": total | {"mean": end, "min": end / 2, "max": 2 * end},
+        "regret_per_agent": regret | {"mean": per_agent, "min": per_agent / 2, "max": 2 * per_agent},
         "curve": {
             "round": [1, 10, 100],
             "mean": [end / 100, end / 10, end],
@@ -74,9 +76,9 @@ def make_buying_row(
     row["procurement"] = {
         "alpha": 0.4,
         "exploration": 5,
-        "regret_after": {"mean": later, "sem": 0.1, "min": later / 2, "max": 2 * later},
+        "regret_after": {"mean": later, "sem": 0.1 / T_19, "margin": 0.1, "min": later / 2, "max": 2 * later},
         "median_after": later / 2,
-        "violations": {"mean": violations / 4, "sem": 0.0, "min": violations / 4, "max": violations / 4},
+        "violations": {"mean": violations / 4, "sem": 0.0, "margin": 0.0, "min": violations / 4, "max": violations / 4},
         "by_agent": {
             "regret_after": [later] * 4,
             "violations": [violations, 0.0, 0.0, 0.0],
@@ -88,7 +90,7 @@ def make_buying_row(
         "orders": None,
         "learned": {"by_agent": [0.0] * 4, "about": None},
         "against": {
-            other: {key: {"of_means": ratio, "mean": ratio, "sem": 0.05} for key in ("whole", "after")}
+            other: {key: {"of_means": ratio, "mean": ratio, "sem": 0.1 / T_19, "margin": 0.1} for key in ("whole", "after")}
             for other, ratio in against.items()
         },
     }

@@ -63,9 +63,9 @@ def test_a_disc_is_filled_in_proportion(share: float) -> None:
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.5, 1.0])
 @pytest.mark.parametrize("trials", [3, 20])
-def test_the_ends_of_an_interval_are_two_standard_errors_away_by_their_own_measure(share: float, trials: int) -> None:
+def test_the_ends_of_an_interval_are_as_far_as_95_percent_go_by_their_own_measure(share: float, trials: int) -> None:
     for end in agents.share_interval(share, trials):
-        assert abs(share - end) == pytest.approx(2 * math.sqrt(max(0.0, end * (1 - end)) / trials), abs=1e-9)
+        assert abs(share - end) == pytest.approx(1.959964 * math.sqrt(max(0.0, end * (1 - end)) / trials), abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_the_misled_are_named_and_every_row_that_talks_is_compared(row: MakeRow)
     finding = agents.together_finding(rows, NAMES)
     assert finding is not None
     assert plain(finding.text).startswith(
-        "Alone, agent 1 is misled: in “alone” it ended on the best arm in 5 % of the runs."
+        "Alone, agent 1 is misled: in “alone” it settled on the best arm in 5 % of the runs."
     )
     assert list(map(plain, finding.cases)) == [
         "“together”: 100 %; 0.50 times the regret",
@@ -109,7 +109,7 @@ def test_several_misled_agents_are_spoken_of_in_the_plural(row: MakeRow) -> None
     rows = [shares(row, "alone", 0, 0.1, 1, 1, communication=SILENT), shares(row, "together", 0.9, 1, 1, 1)]
     finding = agents.together_finding(rows, NAMES)
     assert finding is not None
-    assert "agent 0 and agent 1 are misled: in “alone” they ended on the best arm in 0 % to 10 %" in plain(finding.text)
+    assert "agent 0 and agent 1 are misled: in “alone” they settled on the best arm in 0 % to 10 %" in plain(finding.text)
     assert plain(finding.cases[0]).startswith("“together”: 90 % to 100 %;")
 
 

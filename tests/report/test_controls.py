@@ -41,10 +41,10 @@ def test_an_echo_differs_in_nothing_but_its_learning(buying_row: MakeRow) -> Non
 
 
 @pytest.mark.parametrize(("ratio", "lower", "higher"), [(0.85, True, False), (0.95, False, False), (1.15, False, True)])
-def test_a_difference_is_one_beyond_two_standard_errors(
+def test_a_difference_is_one_beyond_its_95_percent_interval(
     buying_row: MakeRow, ratio: float, lower: bool, higher: bool
 ) -> None:
-    """The standard error of the ratios is 0.05."""
+    """Half of the interval of the ratios is 0.1."""
     found = compared(buying_row("a", against={"b": ratio}), buying_row("b"))
     assert found is not None
     assert (found.lower, found.higher) == (lower, higher)

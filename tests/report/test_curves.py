@@ -68,7 +68,7 @@ def test_equal_replications_have_no_band(row: MakeRow) -> None:
 
 @pytest.mark.parametrize("view", curves.VIEWS, ids="-".join)
 def test_zero_regret_can_be_drawn_in_every_view(row: MakeRow, view: View) -> None:
-    text = curves.regret_curves([row("zero", 0.0, sem=0.0)], ["zero"], view, Words())
+    text = curves.regret_curves([row("zero", 0.0, margin=0.0)], ["zero"], view, Words())
     fromstring(text)
     assert "nan" not in text and "inf" not in text
 

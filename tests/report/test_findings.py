@@ -33,16 +33,16 @@ def test_only_questions_that_have_an_answer_are_asked(row: MakeRow) -> None:
 
 
 def test_one_replication_gives_no_error_and_says_so_first(row: MakeRow) -> None:
-    rows = [row(label, regret, sem=0.0, replications=1) for label, regret in (("a", 10.0), ("b", 11.0))]
+    rows = [row(label, regret, margin=None, replications=1) for label, regret in (("a", 10.0), ("b", 11.0))]
     said = texts(rows)
-    assert said[0] == "Everything was run once, so no standard error is known: any difference below may be chance."
+    assert said[0] == "Everything was run once, so no interval is known: any difference below may be chance."
     assert not any("±" in text or "too close" in text.lower() for text in said)
 
 
 def test_shares_are_told_once_where_an_agent_is_misled(row: MakeRow) -> None:
     alone = row("alone", 20.0, communication=SILENT, best_arm_rate=0.75)
     together = row("together")
-    everyone = "All agents ended on the best arm in every run, except in “alone” (75 %)."
+    everyone = "All agents settled on the best arm in every run, except in “alone” (75 %)."
     assert everyone in texts([alone, together])
     alone["by_agent"] = {"regret": 4 * [20.0], "found": [0.0, 1.0, 1.0, 1.0]}
     assert everyone not in texts([alone, together])
@@ -50,10 +50,10 @@ def test_shares_are_told_once_where_an_agent_is_misled(row: MakeRow) -> None:
 
 def test_the_best_arm_is_said_to_be_found_only_if_all_found_it(row: MakeRow) -> None:
     found, missed, unknown = row("a"), row("b", best_arm_rate=0.75), row("c", best_arm_rate=None)
-    everyone = "All agents ended on the best arm in every run"
+    everyone = "All agents settled on the best arm in every run"
     assert findings.best_arm_findings([found, unknown]) == [f"{everyone}."]
     assert list(map(plain, findings.best_arm_findings([found, missed]))) == [f"{everyone}, except in “b” (75 %)."]
     assert list(map(plain, findings.best_arm_findings([missed, unknown]))) == [
-        "Share of agents that ended on the best arm: “b” (75 %)."
+        "Share of agents that settled on the best arm: “b” (75 %)."
     ]
     assert findings.best_arm_findings([unknown]) == []

@@ -27,19 +27,17 @@ def test_a_number_has_three_digits_and_is_whole_from_a_thousand_on(value: float,
 
 
 @pytest.mark.parametrize(
-    ("mean", "sem", "replications", "text"),
+    ("mean", "margin", "text"),
     [
-        (1234.5, 12.3, 20, "1,234 ± 12"),
-        (24.71, 0.246, 20, "24.71 ± 0.25"),
-        (24.71, 0.0, 1, "24.7"),
-        (24.71, 0.0, 20, "24.7 ± 0"),
-        (0.0, 0.0, 20, "0 ± 0"),
+        (1234.5, 12.3, "1,234 ± 12"),
+        (24.71, 0.246, "24.71 ± 0.25"),
+        (24.71, None, "24.7"),
+        (24.71, 0.0, "24.7 ± 0"),
+        (0.0, 0.0, "0 ± 0"),
     ],
 )
-def test_a_mean_is_given_as_precisely_as_its_error_allows(
-    mean: float, sem: float, replications: int, text: str
-) -> None:
-    assert plain(numbers.measured({"mean": mean, "sem": sem}, replications)) == text
+def test_a_mean_is_given_as_precisely_as_its_interval_allows(mean: float, margin: float | None, text: str) -> None:
+    assert plain(numbers.measured({"mean": mean, "margin": margin})) == text
 
 
 @pytest.mark.parametrize(
@@ -78,8 +76,8 @@ def test_a_ratio_has_three_digits(ratio: float, text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        numbers.measured({"mean": 24.7, "sem": 0.2}, 20),
-        numbers.measured({"mean": 24.7, "sem": 0.0}, 20),
+        numbers.measured({"mean": 24.7, "margin": 0.2}),
+        numbers.measured({"mean": 24.7, "margin": 0.0}),
         numbers.data_size(980),
         numbers.data_size(12_500),
         numbers.percent(0.99),

@@ -229,7 +229,7 @@ def test_the_footer_says_where_the_page_comes_from_and_how_to_run_it_again(summa
 def test_one_row_seen_once_that_sends_nothing_and_loses_nothing_has_a_page(
     summary: dict[str, Any], row: MakeRow
 ) -> None:
-    entry = row("cdp-mab", 0.0, sem=0.0, replications=1, best_arm_rate=None)
+    entry = row("cdp-mab", 0.0, margin=None, replications=1, best_arm_rate=None)
     entry |= {
         "communication": dict.fromkeys(entry["communication"], 0),
         "curve": {"round": [1], "mean": [0.0], "low": [0.0], "high": [0.0]},

@@ -40,10 +40,10 @@ def test_the_numbers_have_violations_in_place_of_a_best_arm(row: MakeRow, buying
 
 
 def test_rows_on_the_same_instances_are_compared_by_their_paired_ratios(buying_row: MakeRow) -> None:
-    """Two standard errors of the ratio are 0.1; those of the regrets would decide otherwise."""
-    far, near = buying_row("a", 10.0, against={"b": 0.95}), buying_row("b", 10.1, sem=5.0)
+    """Half of the interval of the ratio is 0.1; those of the regrets would decide otherwise."""
+    far, near = buying_row("a", 10.0, against={"b": 0.95}), buying_row("b", 10.1, margin=5.0)
     assert too_close(far, near)
-    apart = buying_row("a", 10.0, sem=5.0, against={"b": 0.85})
+    apart = buying_row("a", 10.0, margin=5.0, against={"b": 0.85})
     assert not too_close(apart, near)
 
 

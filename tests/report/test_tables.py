@@ -11,13 +11,13 @@ PRIVATE = {"claimed": 1, "accounted": 1}
 
 
 def test_numbers_of_a_column_share_their_decimals(row: MakeRow) -> None:
-    first, second = tables.table([row("a", 1234.5, sem=3.0), row("b", 10.0, sem=0.05)])
+    first, second = tables.table([row("a", 1234.5, margin=3.0), row("b", 10.0, margin=0.05)])
     assert first["regret"] == [("4,938.00", "± 12.00"), ("1,234.500", "± 3.000")]
     assert second["regret"] == [("40.00", "± 0.20"), ("10.000", "± 0.050")]
 
 
 def test_one_replication_has_no_error_and_an_unknown_best_arm_no_share(row: MakeRow) -> None:
-    (entry,) = tables.table([row("a", sem=0.0, replications=1, best_arm_rate=None)])
+    (entry,) = tables.table([row("a", margin=None, replications=1, best_arm_rate=None)])
     assert entry["regret"] == [("40.0", ""), ("10.0", "")] and entry["best_arm"] == "-"
 
 

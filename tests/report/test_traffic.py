@@ -39,7 +39,7 @@ def test_rows_that_talk_to_the_same_others_share_a_line(row: MakeRow) -> None:
         talking(row, "alone", 0),
     ]
     silent, neighbours, own = map(plain, traffic.traffic_finding(rows).cases)
-    assert silent == "“alone”: nothing"
+    assert silent == "“alone”: sends nothing"
     assert neighbours.startswith(
         "“fed-ucb” and “gossip-ucb”, with its neighbours in the network: 400 messages, 1 to 20 kB,"
     )
@@ -60,4 +60,4 @@ def test_a_crowd_of_rows_is_not_listed(row: MakeRow) -> None:
 
 def test_where_nobody_talks_nothing_is_said(row: MakeRow) -> None:
     finding = traffic.traffic_finding([talking(row, "a", 0), talking(row, "b", 0)])
-    assert finding == ("Nothing is said: the agents do not communicate.", ())
+    assert finding == ("In every row an agent sends nothing.", ())

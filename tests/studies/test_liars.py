@@ -247,7 +247,16 @@ def test_only_honest_agents_count(run):
     assert lied_to["regret"]["mean"] == pytest.approx(own[honest].sum())
     assert lied_to["regret_per_agent"]["mean"] == pytest.approx(own[honest].mean())
     assert calm["regret_per_agent"]["mean"] == pytest.approx(own.mean())
-    assert [value is None for value in lied_to["by_agent"]["regret"]] == [not flag for flag in honest]
+    for part in ("regret", "found"):
+        assert [value is None for value in lied_to["by_agent"][part]] == [not flag for flag in honest]
+    found = [value for value in lied_to["by_agent"]["found"] if value is not None]
+    assert lied_to["best_arm_rate"] == pytest.approx(np.mean(found))
+
+
+def test_a_study_that_was_run_once_has_no_interval_in_its_summary(run):
+    (row,) = run({"name": "ucb1"}, replications=1).summary
+    for key in ("regret", "regret_per_agent"):
+        assert row[key]["sem"] is None and row[key]["margin"] is None and row[key]["min"] == row[key]["max"] == row[key]["mean"]
 
 
 def test_regret_per_agent_is_over_honest_agents_in_summary_and_table(run):

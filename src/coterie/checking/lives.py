@@ -62,7 +62,7 @@ def _differences(compiled: Any, interpreted: Any, deployed: Rehearsal) -> Iterat
                 yield f"compiled and interpreted runs differ in {part}.{field} {whose}; {told}"
             if field := differing(slow[0, i], getattr(agent, part)):
                 yield f"simulated and deployed runs differ in {part}.{field} {whose}"
-    for part in ("curves", "finals", "tallies"):
+    for part in ("curves", "late", "tallies"):
         if getattr(compiled, part).tobytes() != getattr(interpreted, part).tobytes():
             yield f"compiled and interpreted runs differ in their {part}; {told}"
 

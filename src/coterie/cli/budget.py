@@ -2,20 +2,23 @@
 
 import json
 import sys
+from collections.abc import Iterator
 from math import inf
 from typing import Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+from rich.text import Text
 
+from coterie.cli.layout import Entry, lines, wrapped
 from coterie.cli.progress import waiting
 from coterie.cli.table import COLOURS
 from coterie.errors import UsageError
 from coterie.limits import AGENTS_MOST, ARMS_MOST, EPSILON_LEAST, HORIZON_MOST
 from coterie.privacy.mechanisms import MECHANISMS
 from coterie.privacy.statement import epsilon_text, promise, promise_words
+from coterie.report.numbers import plural
+from coterie.report.words import Words
 
 
 def budget(
@@ -47,6 +50,7 @@ def budget(
     ):  # fmt: skip
         if value is not None and not least <= value <= most:
             raise UsageError(f"--{name} must be a whole number in [{least}, {most}], got {value}")
+    words = Words()
     with waiting("adding up") as shown:
         if target in names() or target.endswith(".py"):
             given = {key: value for key, value in (("epsilon", epsilon), ("mode", mode)) if value is not None}
@@ -56,15 +60,15 @@ def budget(
             named = "--epsilon, --mode, --true-epsilon, --agents, --arms and --horizon"
             raise UsageError(f"{named} must be left out for a study, use --set; got {target!r}")
         else:
-            prices = price_study(load_study(target, sets).specification, asked(yes, shown))
+            study = load_study(target, sets).specification
+            prices, words = price_study(study, asked(yes, shown)), Words(**study.words.model_dump())
     rows = [price.document(person) for price in prices]
     if as_json:
         sys.stdout.write(json.dumps({"rows": rows}, indent=1, allow_nan=False) + "\n")
         return
     console = Console()
     for row in rows:
-        console.print(_table(row, person))
-        for line in _lines(row):
+        for line in budget_lines(row, person, words, console.width):
             console.print(line, highlight=False)
 
 
@@ -92,19 +96,26 @@ def _options(sets: list[str]) -> dict[str, Any]:
     return {key: parse_value(value) for key, _, value in pairs}
 
 
-def _table(row: dict[str, Any], person: int) -> Table:
+def budget_lines(row: dict[str, Any], person: int, words: Words, width: int) -> list[Text]:
+    """What is promised, then what each party sees, how much it learns and why, in lines that fit."""
     privacy, found = row["privacy"], promise(row["privacy"])
     said = f"ε = {epsilon_text(privacy['claimed'])} " if found.kept else ""
-    sizes = f"{row['agents']} agents, {row['arms']} arms, {row['horizon']:,} rounds"
-    title = f"{escape(row['label'])}: {said}[{COLOURS[found]}]{promise_words(privacy)}[/]"
-    table = Table(title=title, caption=f"{sizes}; ε that holds: {privacy['unit']}", header_style="bold")
-    for heading in ("who", "sees", "ε that holds", f"with {person} rewards", "whole history", "trusting"):
-        table.add_column(heading, justify="left" if heading in ("who", "sees", "trusting") else "right")
-    table.add_row("the agent itself", "its own rewards", "-", "-", "-", "-")
+    title = Text.assemble((f"{row['label']}: {said}", "bold"), (promise_words(privacy), f"bold {COLOURS[found]}"))
+    sizes = {"agent": row["agents"], "arm": row["arms"], "round": row["horizon"]}
+    about = f"{', '.join(plural(count, noun) for noun, count in sizes.items())}; ε that holds: of {privacy['unit']}"
+    headings = ("ε that\nholds", f"with {person}\nrewards", "whole\nhistory")
+    entries = [Entry("the agent itself", "---", "sees its own rewards"), *_parties(row)]
+    told = [Entry(words.in_place_of_ours(who), cells, words.in_place_of_ours(remark)) for who, cells, remark in entries]
+    below = [words.in_place_of_ours(line) for line in (about, *_lines(row))]
+    after = [part for line in below for part in wrapped(line, width)]
+    return [*wrapped(title, width), *lines(headings, told, width, name="who"), *after, Text("")]
+
+
+def _parties(row: dict[str, Any]) -> Iterator[Entry]:
     for one, several, whole in zip(row["parties"], row["person"]["parties"], row["history"], strict=True):
         losses = [epsilon_text({"epsilon": view["epsilon"], "delta": 0.0}) for view in (one, several, whole)]
-        table.add_row(one["party"], one["sees"], *losses, one["trusts"] if one["epsilon"] is not None else one["why"])
-    return table
+        reason = f"trusting {one['trusts']}" if one["epsilon"] is not None else f"no limit, because {one['why']}"
+        yield Entry(one["party"], losses, f"sees {one['sees']}; {reason}")
 
 
 def _lines(row: dict[str, Any]) -> list[str]:

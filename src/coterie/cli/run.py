@@ -9,7 +9,7 @@ from rich.console import Console
 
 from coterie.cli.interrupts import keeps
 from coterie.cli.progress import HELP, waiting
-from coterie.cli.table import summary_table
+from coterie.cli.table import summary_lines
 from coterie.errors import UsageError
 
 
@@ -22,6 +22,7 @@ def run(
     fresh: bool = typer.Option(False, "--fresh", help="Remove what a run left in DIR first, damaged or not; other files stay."),
     progress: str = typer.Option("bar", metavar="bar|json|none", help=HELP),
     yes: bool = typer.Option(False, "--yes", help="Do not ask, however long it will take."),
+    every: bool = typer.Option(False, "--all", help="Print all rows, also where there are many."),
     as_json: bool = typer.Option(False, "--json", help="Print summary.json to stdout, and nothing else there."),
 ) -> None:
     """Run a study and write a page about it. A run that was interrupted goes on where it stopped.
@@ -30,6 +31,7 @@ def run(
     """
     from coterie.cli.asking import ask
     from coterie.report import write
+    from coterie.report.rows import warnings_of
     from coterie.studies import builtin_studies, load_study
     from coterie.studies.store import read_manifest
 
@@ -54,8 +56,8 @@ def run(
         sys.stdout.write(json.dumps(result.document(), indent=1, allow_nan=False) + "\n")
         return
     output = Console()
-    output.print(summary_table(result.document()))
-    for row in result.summary:
-        for warning in row["warnings"]:
-            output.print(f"[yellow]note[/yellow] {row['label']}: {warning}", highlight=False)
+    for line in summary_lines(result.document(), output.width, every):
+        output.print(line)
+    for rows, warning in warnings_of(result.summary):
+        output.print(f"note {rows}: {warning}", highlight=False, markup=False)
     output.print(f"page: {page}", soft_wrap=True, highlight=False)

@@ -6,6 +6,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from coterie.cli.layout import INDENT, wrapped
+
+NARROW = 72  # columns: beside the longest names no title could be read
+
 
 def studies(as_json: bool = typer.Option(False, "--json", help="Names and titles as JSON.")) -> None:
     """List the built-in studies, one line each.
@@ -18,9 +22,15 @@ def studies(as_json: bool = typer.Option(False, "--json", help="Names and titles
     if as_json:
         typer.echo(json.dumps(found, indent=1))
         return
+    console = Console()
+    if console.width < NARROW:
+        for name, title in found.items():
+            for line in (*wrapped(name, console.width, style="bold"), *wrapped(title, console.width, INDENT)):
+                console.print(line)
+        return
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("study", no_wrap=True)
     table.add_column("what it asks")
     for name, title in found.items():
         table.add_row(name, title)
-    Console().print(table)
+    console.print(table)

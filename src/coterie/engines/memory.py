@@ -8,7 +8,7 @@ import hashlib
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy import int64
+from numpy import int32, int64
 
 from coterie.contract import Algorithm, out_record, plan_record
 from coterie.engines.faults import tale_record
@@ -34,11 +34,12 @@ class Keys(NamedTuple):
 
 
 class Span(NamedTuple):
-    """Of rounds: from where to where, the last of the exploration, and those whose regret is noted."""
+    """Of rounds: from where to where, the last of the exploration, the first of the last tenth, those whose regret is noted."""
 
     start: int
     horizon: int
     settled: int
+    late: int
     marks: np.ndarray
 
 
@@ -53,7 +54,7 @@ class Nodes(NamedTuple):
     totals: np.ndarray  # regret
     early: np.ndarray  # regret up to the end of the exploration
     violations: np.ndarray
-    finals: np.ndarray  # the arm played last
+    late: np.ndarray  # [arm]: plays in the last tenth of the rounds
 
 
 class Common(NamedTuple):
@@ -88,7 +89,24 @@ def beat(pulse, agent_rounds):
 @node
 def nodes_of(n, r):
     return Nodes(n.secrets[r], n.inners[r], n.opens[r], n.peers[r], n.ledgers[r], n.totals[r], n.early[r], n.violations[r],
-                 n.finals[r])  # fmt: skip
+                 n.late[r])  # fmt: skip
+
+
+@node
+def pulls_since_noted(late, secrets):
+    """Called at two times, it leaves what was pulled between them: the rounds in between need not count."""
+    for i in range(late.shape[0]):
+        for k in range(late.shape[1]):
+            late[i, k] = secrets[i].count[k] - late[i, k]
+
+
+def first_late(horizon: int) -> int:
+    """The first round of the last tenth, which is rounded up, and cut where a count of it would not fit its 32 bits.
+
+    >>> [first_late(horizon) for horizon in (1, 10, 11, 100)]
+    [1, 10, 10, 91]
+    """
+    return horizon - min(-(-horizon // 10), np.iinfo(int32).max) + 1
 
 
 def seeds_of(seed: int) -> Keys:
@@ -112,7 +130,7 @@ def make_nodes(
     return Nodes(
         secrets=secrets if compiled else secrets.view(np.recarray), inners=made(role.inner), opens=made(role.open),
         peers=made(role.peer, peers), ledgers=rows((R, count), role_ledger(role, p), compiled), totals=np.zeros((R, count)),
-        early=np.zeros((R, count)), violations=np.zeros((R, count), int64), finals=np.zeros((R, count), int64),
+        early=np.zeros((R, count)), violations=np.zeros((R, count), int64), late=np.zeros((R, count, p.arms), int32),
     )  # fmt: skip
 
 

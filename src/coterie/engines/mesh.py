@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from coterie.contract import greet, inherit, leave, meet, speak, weigh  # bound
 from coterie.engines.faults import corrupt, disguise, out_of  # bound
-from coterie.engines.memory import beat, keys_of, nodes_of
+from coterie.engines.memory import beat, keys_of, nodes_of, pulls_since_noted
 from coterie.engines.turn import carry_out, decide, listen  # bound
 from coterie.kernel import FAULT, NETWORK, node, pick, side, stream, uniform, wrap
 from coterie.problem.bernoulli import regret, violates  # bound
@@ -48,8 +48,10 @@ def live(p, keys, span, worlds, links, weather, n, w, common, r):
     wire, said, cards, curve = w.wire, w.said, w.cards, common.curve[r]
     tally, plan, harvest, out, tale = common.tally[r], common.plan[r], common.harvest[r], common.out[r], common.tale[r]
     away, edges, start, horizon = weather.away, links.edges, span.start, span.horizon
-    own_world, nodes, size, mark, last_word = 1 if worlds.shape[0] > 1 else 0, len(totals), len(said), 0, -len(said)
+    nodes, size, mark, last_word, own_world = len(totals), len(said), 0, -len(said), 1 if worlds.shape[0] > 1 else 0
     for t in range(start, horizon + 1):
+        if t == span.late:
+            pulls_since_noted(n.late, secrets)
         now, phase = t * nodes % size, t // links.period % links.first.shape[0]
         if CHURNS:
             hand_over(opens, p, t, away, edges, links.last_edge, phase, cards)
@@ -80,7 +82,6 @@ def live(p, keys, span, worlds, links, weather, n, w, common, r):
                 weigh(opens[i], n.peers[links.known[i] : links.known[i + 1]], p, t)
             decide(secrets[i], inners[i], opens[i], p, t, keys, i, plan)
             carry_out(secrets[i], opens[i], ledgers[i], worlds[i * own_world], p, t, keys, i, plan, harvest, out, True)
-            n.finals[i] = plan.arm[plan.entries - 1]
             if t > 0:
                 totals[i] += regret(worlds[i * own_world], plan)
                 n.violations[i] += violates(worlds[i * own_world], plan)
@@ -106,14 +107,14 @@ def live(p, keys, span, worlds, links, weather, n, w, common, r):
             tally.up_words += words
             tally.rounds += 1
         if t == span.settled:
-            for i in range(nodes):
-                n.early[i] = totals[i]
+            n.early[:] = totals
         if mark < span.marks.shape[0] and t == span.marks[mark]:
             for i in range(nodes):
                 curve[mark] += 0.0 if LIES and weather.liar[i] == 1 else totals[i]
             mark += 1
         if not beat(common.pulse, nodes):
             return
+    pulls_since_noted(n.late, secrets)
 
 
 @node

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from coterie.contract import speak  # bound
 from coterie.engines.faults import corrupt, out_of  # bound
-from coterie.engines.memory import beat, keys_of, nodes_of
+from coterie.engines.memory import beat, keys_of, nodes_of, pulls_since_noted
 from coterie.engines.turn import carry_out, decide, listen  # bound
 from coterie.kernel import FAULT, node, ones, side, stream, uniform, wrap
 from coterie.privacy.door import MESSAGE
@@ -66,6 +66,8 @@ def live(p, keys, span, worlds, links, reach, weather, n, o, common, r):
     own_world = 1 if worlds.shape[0] > 1 else 0
     ring, nodes, amounts, mark = o.changes.shape[0], len(totals), words.shape[1], 0
     for t in range(start, span.horizon + 1):
+        if t == span.late:
+            pulls_since_noted(n.late, secrets)
         now = t % ring
         if not SINGLY:
             for k in range(p.arms):
@@ -91,7 +93,6 @@ def live(p, keys, span, worlds, links, reach, weather, n, o, common, r):
                 continue
             decide(secrets[i], inners[i], opens[i], p, t, keys, i, plan)
             carry_out(secrets[i], opens[i], ledgers[i], worlds[i * own_world], p, t, keys, i, plan, harvest, out, True)
-            n.finals[i] = plan.arm[plan.entries - 1]
             if t > 0:
                 totals[i] += regret(worlds[i * own_world], plan)
         forget(o, now)
@@ -118,6 +119,7 @@ def live(p, keys, span, worlds, links, reach, weather, n, o, common, r):
             mark += 1
         if not beat(common.pulse, nodes):
             return
+    pulls_since_noted(n.late, secrets)
 
 
 @node

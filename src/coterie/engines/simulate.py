@@ -11,7 +11,7 @@ from coterie.contract import Algorithm, Method, out_record
 from coterie.engines import mesh, pool, star
 from coterie.engines.bind import bind
 from coterie.engines.faults import Weather
-from coterie.engines.memory import Common, Nodes, Span, make_common, make_nodes, make_pulse, seeds_of
+from coterie.engines.memory import Common, Nodes, Span, first_late, make_common, make_nodes, make_pulse, seeds_of
 from coterie.engines.waiting import call
 from coterie.errors import AlgorithmError
 from coterie.kernel import rows
@@ -56,7 +56,7 @@ class Run(NamedTuple):
 
     curves: np.ndarray  # [replication, mark]: regret summed over agents
     totals: np.ndarray  # [replication, agent]: regret at the horizon
-    finals: np.ndarray  # [replication, agent]: the arm played last
+    late: np.ndarray  # [replication, agent, arm]: plays in the last tenth of the rounds
     tallies: np.ndarray  # [replication] of memory.TALLY
     secrets: np.ndarray  # [replication, agent], and so on
     inners: np.ndarray
@@ -122,7 +122,7 @@ def simulate_star(
     run = binding(star, node, problem, server, chosen, compiled)
     worlds = worlds if compiled else worlds.view(np.recarray)
     team = star.Team(size, min(method.reporters or size, size), method.rotate, delay)
-    span = Span(1, horizon, 0, marks)
+    span = Span(1, horizon, 0, first_late(horizon), marks)
     call(run, (p, seeds_of(seed), first, span, worlds, team, whole(weather, agents), nodes, hall, common), pulse, compiled)
     check_faults(node, nodes.secrets)
     check_faults(server, hall.secrets)
@@ -132,7 +132,7 @@ def simulate_star(
 
 
 def finished(nodes: Nodes, common: Common, **others: np.ndarray) -> Run:
-    return Run(common.curve, nodes.totals, nodes.finals, common.tally, nodes.secrets, nodes.inners, nodes.opens, nodes.ledgers,
+    return Run(common.curve, nodes.totals, nodes.late, common.tally, nodes.secrets, nodes.inners, nodes.opens, nodes.ledgers,
                nodes.early, nodes.violations, **others)  # fmt: skip
 
 
@@ -213,7 +213,8 @@ def simulate_mesh(
     nodes = make_nodes(node, p, R, agents, 1 if node.additive else max(1, len(wires.senders)), reach, 1, compiled)
     for field, values in method.known.items():
         nodes.opens[field] = values
-    pulse, span = make_pulse() if pulse is None else pulse, Span(node.first_round, horizon, method.exploration, marks)
+    pulse = make_pulse() if pulse is None else pulse
+    span = Span(node.first_round, horizon, method.exploration, first_late(horizon), marks)
     common = make_common(node, p, R, len(marks), compiled, pulse)
     worlds, all_weather = worlds if compiled else worlds.view(np.recarray), whole(weather, agents)
     if node.additive:

@@ -73,7 +73,7 @@ def run(p, seeds, first, span, worlds, team, weather, nodes, hall, common):
 def live(p, keys, span, worlds, team, number, weather, n, hall, common, r):
     """One team in one replication. A client's place is its row in the records; its number is its coordinate of chance."""
     secrets, inners, opens, ledgers = n.secrets, n.inners, n.opens, n.ledgers
-    totals, finals, curve, horizon = n.totals, n.finals, common.curve[r], span.horizon
+    totals, curve, horizon = n.totals, common.curve[r], span.horizon
     tally, plan, harvest, out = common.tally[r], common.plan[r], common.harvest[r], common.out[r]
     server, decision, desks = hall.opens[r, number], hall.decision[r], hall.desks[r]
     size, start, own_world = team.size, number * team.size, 1 if worlds.shape[0] > 1 else 0
@@ -96,8 +96,8 @@ def live(p, keys, span, worlds, team, number, weather, n, hall, common, r):
                 rounds = harvest.rounds
                 lay_out(world, plan, harvest)
                 after = note(world, plan, harvest, now, span.marks, mark, heft(weather, i, weight), totals[place], curve)
+                note_late(plan, harvest, now, span.late, horizon, n.late, place)
             if now + rounds - 1 > horizon:
-                finals[place] = plan.arm[(horizon - now) % plan.entries]
                 if i == start or not FOLDED:
                     totals[place] += regret_until(world, plan, harvest, horizon - now + 1)
             else:
@@ -110,7 +110,6 @@ def live(p, keys, span, worlds, team, number, weather, n, hall, common, r):
                 publish(opens[place], p, t, plan, out)
                 if i == start or not FOLDED:
                     totals[place] += regret(world, plan)
-                    finals[place] = plan.arm[plan.entries - 1]
         if now + rounds - 1 > horizon:
             beat(common.pulse, size * (horizon - now + 1))
             return
@@ -121,7 +120,7 @@ def live(p, keys, span, worlds, team, number, weather, n, hall, common, r):
                 wait(world, opens[i], p, t, keys, i, plan, harvest, min(team.delay, horizon - now + 1))
                 later = note(world, plan, harvest, now, span.marks, mark, heft(weather, i, 1), totals[i], curve)
                 totals[i] += regret(world, plan)
-                finals[i] = plan.arm[0]
+                note_late(plan, harvest, now, span.late, horizon, n.late, i)
             mark = later
         now += team.delay
         if not beat(common.pulse, size * (rounds + team.delay)):
@@ -187,6 +186,14 @@ def note(world, plan, harvest, now, marks, mark, weight, before, curve):
         curve[mark] += weight * (before + regret_until(world, plan, harvest, marks[mark] - now + 1))
         mark += 1
     return mark
+
+
+@node
+def note_late(plan, harvest, now, late, horizon, plays, place):
+    """Count the plays from round `late` to the horizon. Slot s of a plan, from 0 on, is of its entry s mod entries."""
+    since, until, entries = max(late - now, 0), min(harvest.rounds, horizon - now + 1), plan.entries
+    for e in range(entries if since < until else 0):
+        plays[place, plan.arm[e]] += (until - 1 - e) // entries - (since - 1 - e) // entries
 
 
 @node

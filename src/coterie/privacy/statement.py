@@ -20,6 +20,7 @@ ONE_ORDER = "what came of one round's order of one agent with one producer"
 SEES_ALL = "anyone who sees every message, count, arm and time, and may control all other agents"
 SEES_NO_CHOICES = "anyone who sees every message, but no arm, count or time of an agent's own choices"
 SEES_NO_REPORT = "anyone but the server, who sees its decisions, every arm and time, but no report"
+SENDS_NOTHING = "sends nothing"  # the one word for who learns alone
 SEES_SUMS = "anyone who sees the sum of all reports, every arm and time, but no single report"
 WEAK_ABOVE = 3.0  # odds may then shift by more than a factor of 20: hardly a protection
 DELTA_MOST = 0.01  # above it nothing is said by an epsilon
@@ -64,6 +65,17 @@ class Doors(NamedTuple):
         return SEES_NO_REPORT if self.trusted else SEES_ALL if self.single else SEES_SUMS
 
     @property
+    def bare(self) -> str:
+        """Why no limit holds where what is booked has none.
+
+        >>> Doors("alone").bare
+        'an agent sends nothing, but its choices rest on rewards without noise'
+        """
+        if self.structure == "alone":
+            return f"an agent {SENDS_NOTHING}, but its choices rest on rewards without noise"
+        return "a number leaves an agent without noise"
+
+    @property
     def trust(self) -> str:
         """Who has to be trusted, and for what.
 
@@ -87,7 +99,7 @@ def statement(claim: Claim, doors: Doors, booked: float) -> dict[str, Any]:
     >>> statement(Claim(1.0), Doors(), 50.0)["private"]
     False
     """
-    void = doors.void or ("" if booked < inf else "no finite epsilon holds: a number left an agent without noise")
+    void = doors.void or ("" if booked < inf else f"no finite epsilon holds: {doors.bare}")
     promised = claim.epsilon < inf
     private = bool(promised and not void and booked <= claim.epsilon * SLACK)
     notes = [claim.note, void if promised else "", doors.caveat]
@@ -235,7 +247,7 @@ def guarantees(claim: Claim, doors: Doors, loss: Loss, rewards: int = 1, unit: s
     """
     epsilon = inf if doors.void else loss.times(rewards).epsilon(claim.delta)
     about = unit or unit_of(rewards, doors.unit)
-    bare = doors.void or ("a number leaves an agent without noise" if epsilon == inf else "")
+    bare = doors.void or (doors.bare if epsilon == inf else "")
     found = []
     for party, sees, single, choices in _parties(doors.structure):
         trusts, why, lost = doors.trust, bare, epsilon
@@ -253,7 +265,7 @@ def guarantees(claim: Claim, doors: Doors, loss: Loss, rewards: int = 1, unit: s
     return found
 
 
-EVERYONE, NOTHING = "everyone together", "nothing"
+EVERYONE, NOTHING = "everyone together", f"nothing: an agent {SENDS_NOTHING}"
 
 
 def _parties(structure: str) -> Iterator[tuple[str, str, bool, bool]]:

@@ -1,6 +1,6 @@
-"""How each agent fared: who ended on the best arm, and who would have been misled alone.
+"""How each agent fared: who settled on the best arm, and who would have been misled alone.
 
-An agent whose own rewards favour another arm than the mean over all agents may end on a wrong one when it learns alone.
+An agent whose own rewards favour another arm than the mean over all agents may settle on a wrong one when it learns alone.
 It is called misled only if the shares of replications say so beyond chance.
 """
 
@@ -21,10 +21,11 @@ from coterie.report.svg import add, source
 from coterie.report.traffic import talks
 
 AGENTS_MAX = 20  # a summary tells of no more
+NORMAL_95 = 1.959963984540054  # a normal number lies so many standard deviations about its mean in 95 % of cases
 
 
 class Fate(NamedTuple):
-    found: float  # share of replications in which the agent ended on the best arm
+    found: float  # share of replications in which the agent played the best arm most in the last tenth of the rounds
     regret: float
 
 
@@ -75,8 +76,8 @@ def disc(share: float) -> Markup:
 
 
 def share_interval(share: float, trials: int) -> tuple[float, float]:
-    """Wilson's interval of two standard errors: all q with |share - q| <= 2 sqrt(q (1 - q) / trials)."""
-    weight = 4 / trials
+    """Wilson's 95 % interval: all q with |share - q| <= z sqrt(q (1 - q) / trials), where z = 1.96."""
+    weight = NORMAL_95**2 / trials
     middle, half = share + weight / 2, math.sqrt(weight * share * (1 - share) + weight * weight / 4)
     return (middle - half) / (1 + weight), (middle + half) / (1 + weight)
 
@@ -123,12 +124,12 @@ def together_finding(rows: Sequence[Row], names: Sequence[str]) -> Finding | Non
     if alone is None:
         return None
     if not lost:
-        regret = measured(alone["regret_per_agent"], alone["replications"])
+        regret = measured(alone["regret_per_agent"])
         opening = f"Compared with {named(alone)} (regret {regret} per agent), learning together has:"
         return Finding(opening, tuple(f"{named(row)}: {against(row, alone)}" for row in talking))
     who, is_, it = listed([names[agent] for agent in lost]), *(("is", "it") if len(lost) == 1 else ("are", "they"))
     opening = (
-        f"Alone, {who} {is_} misled: in {named(alone)} {it} ended on the best arm in {_shares(alone, lost)} of the "
+        f"Alone, {who} {is_} misled: in {named(alone)} {it} settled on the best arm in {_shares(alone, lost)} of the "
         "runs. That share when learning together, and the regret of all agents compared with learning alone:"
     )
     cases = [f"{named(row)}: {_shares(row, lost)}{_doubt(row, alone, lost)}; {against(row, alone)}" for row in talking]

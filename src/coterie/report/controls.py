@@ -36,16 +36,17 @@ class Comparison(NamedTuple):
 
     of_means: float
     mean: float  # of the ratios of single replications
-    sem: float
+    sem: float | None
+    margin: float | None  # half of the 95 % interval of that mean; None after one replication
 
     @property
     def lower(self) -> bool:
-        """Beyond chance: by two standard errors of the paired ratios."""
-        return self.mean + 2 * self.sem < 1
+        """Beyond chance: by the 95 % interval of the paired ratios."""
+        return self.mean + (self.margin or 0.0) < 1
 
     @property
     def higher(self) -> bool:
-        return self.mean - 2 * self.sem > 1
+        return self.mean - (self.margin or 0.0) > 1
 
 
 def compared(row: Row, other: Row | None, key: str = "after") -> Comparison | None:

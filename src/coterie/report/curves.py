@@ -69,7 +69,7 @@ def regret_curves(rows: Sequence[Row], names: Sequence[str], view: View, words: 
 
 def _described(rows: Sequence[Row], view: View, whose: str) -> str:
     key = "regret" if view.unit == "total" else "regret_per_agent"
-    ends = "; ".join(f"{row['label']}: {measured(row[key], row['replications'])}" for row in rows)
+    ends = "; ".join(f"{row['label']}: {measured(row[key])}" for row in rows)
     return f"Line chart of regret, {whose}, over the rounds. At the end: {ends}."
 
 

@@ -1,7 +1,7 @@
 """The section 'What came out': answers to the questions a reader has, for readers who have never seen the project.
 
 Two rules hold throughout: a difference is called one only if it is beyond chance (see `regret.too_close` and
-`agents.share_interval`), and a row is called private only if its `private` flag says so.
+`agents.shares_too_close`), and a row is called private only if its `private` flag says so.
 """
 
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ def answers(rows: Sequence[Row], names: Sequence[str]) -> list[Answer]:
 def _single_run_caveat(rows: Sequence[Row]) -> list[Finding]:
     if rows[0]["replications"] > 1:
         return []
-    return [Finding("Everything was run once, so no standard error is known: any difference below may be chance.")]
+    return [Finding("Everything was run once, so no interval is known: any difference below may be chance.")]
 
 
 def best_arm_findings(rows: Sequence[Row]) -> list[str]:
@@ -61,5 +61,5 @@ def best_arm_findings(rows: Sequence[Row]) -> list[str]:
     if not known:
         return []
     if len(missed) == len(known):
-        return [f"Share of agents that ended on the best arm: {shares}."]
-    return ["All agents ended on the best arm in every run" + (f", except in {shares}." if missed else ".")]
+        return [f"Share of agents that settled on the best arm: {shares}."]
+    return ["All agents settled on the best arm in every run" + (f", except in {shares}." if missed else ".")]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from coterie.report.groups import groups_by
 from coterie.report.lines import Series
-from coterie.report.numbers import decimals_of, measured, number, percent
+from coterie.report.numbers import decimals_of, margin_text, measured, number, percent
 from coterie.report.privacy import claims_privacy
 from coterie.report.regret import against, mean_regret, too_close
 from coterie.report.rows import Finding, Row
@@ -85,7 +85,7 @@ def table(rows: Sequence[Row]) -> list[Block]:
     """Nothing where no row lies, or all are lied to in the same way."""
     if not swept(rows):
         return []
-    alone, decimals = alone_rows(rows), decimals_of([median(row["regret_per_agent"]["sem"] for row in rows)])
+    alone, decimals = alone_rows(rows), decimals_of([median(row["regret_per_agent"]["margin"] or 0.0 for row in rows)])
     return [_block(name, group, shares(rows), alone, decimals) for name, group in blocks(rows).items()]
 
 
@@ -111,10 +111,9 @@ def _block(name: str, group: Group, columns: Sequence[float], alone: dict[float,
 
 def _cell(row: Row, alone: dict[float, Row], decimals: int, *, worst: bool = False) -> Cell:
     regret, reference = row["regret_per_agent"], alone.get(share_of(row), row)
-    once = row["replications"] == 1
+    largest = number(regret["max"]) if row["replications"] > 1 else ""
     above = mean_regret(row) > mean_regret(reference) and not too_close(row, reference)
-    error = "" if once else f"± {regret['sem']:,.{decimals}f}"
-    return Cell(f"{regret['mean']:,.{decimals}f}", error, "" if once else number(regret["max"]), worst, above)
+    return Cell(f"{regret['mean']:,.{decimals}f}", margin_text(regret, decimals), largest, worst, above)
 
 
 # The picture
@@ -161,7 +160,7 @@ def _case(row: Row, calm: Row | None, alone: Row | None) -> str:
 
 
 def _regret(row: Row) -> str:
-    return measured(row["regret_per_agent"], row["replications"])
+    return measured(row["regret_per_agent"])
 
 
 def context(rows: Sequence[Row]) -> dict[str, Any]:

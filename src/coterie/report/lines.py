@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from coterie.report.axes import Scale, draw_axes, linear_scale, log_scale, needs_log_scale
 from coterie.report.labels import end_names, names_in_lines, short_labels, width_of
-from coterie.report.numbers import measured, number
+from coterie.report.numbers import bounds_of, interval_note, measured, number
 from coterie.report.rows import Row
 from coterie.report.svg import BOTTOM, HEIGHT, LEFT, TOP, WIDTH, add, colour, dash, path, picture, source
 from coterie.report.words import Words
@@ -19,7 +19,7 @@ class Series(NamedTuple):
 
 
 def regret_lines(series: Sequence[Series], across: str, words: Words) -> str:
-    """Regret per agent, with bars of two standard errors; empty where there is nothing to compare across."""
+    """Regret per agent, with bars for its 95 % intervals; empty where there is nothing to compare across."""
     series = [one for one in series if len(one.rows) > 1]
     if not series:
         return ""
@@ -29,17 +29,18 @@ def regret_lines(series: Sequence[Series], across: str, words: Words) -> str:
     means = [row["regret_per_agent"]["mean"] for one in series for _, row in one.rows]
     flat, up = Scale(min(values), max(values), LEFT + 12, right - 12), _up(means)
     per_agent, log_note = words.in_place_of_ours("per agent"), " (log scale)" if up.logarithmic else ""
+    bars = interval_note("bars", [row["regret_per_agent"] for one in series for _, row in one.rows])
     svg = picture("lines", f"Line chart of regret {per_agent}, {across.lower()} across. {_described(series)}")
-    draw_axes(svg, flat, up, across, f"Regret {per_agent}{log_note}, bars ± 2 standard errors", sorted(set(values)))
+    draw_axes(svg, flat, up, across, f"Regret {per_agent}{log_note}{bars}", sorted(set(values)))
     drawn = []
     for index, one in enumerate(series):
         group = add(svg, "g", class_=f"row {colour(index)}")
         points = [(flat.at(value), up.at(row["regret_per_agent"]["mean"])) for value, row in one.rows]
         add(group, "path", class_="mean", d=path(points), stroke_dasharray=dash(index))
         for (x, y), (_, row) in zip(points, one.rows, strict=True):
-            mean, error = row["regret_per_agent"]["mean"], 2 * row["regret_per_agent"]["sem"]
+            low, high = bounds_of(row["regret_per_agent"])
             add(group, "circle", class_="dot", cx=x, cy=y, r=3.5)
-            add(group, "line", class_="bar", x1=x, x2=x, y1=up.at(mean - error), y2=up.at(mean + error))
+            add(group, "line", class_="bar", x1=x, x2=x, y1=up.at(low), y2=up.at(high))
         drawn.append((group, points[-1][1]))
     if names:
         end_names([group for group, _ in drawn], [end for _, end in drawn], names, right + 8)
@@ -55,6 +56,6 @@ def _up(means: Sequence[float]) -> Scale:
 def _described(series: Sequence[Series]) -> str:
     texts = []
     for one in series:
-        pairs = [f"{number(value)}: {measured(row['regret_per_agent'], row['replications'])}" for value, row in one.rows]
+        pairs = [f"{number(value)}: {measured(row['regret_per_agent'])}" for value, row in one.rows]
         texts.append(f"{one.name}: {', '.join(pairs)}")
     return "; ".join(texts) + "."

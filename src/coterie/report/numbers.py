@@ -1,8 +1,10 @@
 """Numbers and lists as people write them: `24.71 ± 0.25`, `12.5 kB`, `3 rounds`, `a, b and c`."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+from coterie.privacy.statement import SENDS_NOTHING
 from coterie.report.words import plural_of
 
 GLUE = "\N{NO-BREAK SPACE}"  # keeps a number and its unit on one line
@@ -17,21 +19,38 @@ def number(value: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def decimals_of(sems: Sequence[float]) -> int:
-    """Decimals that show the smallest standard error above zero with two significant digits, at most six."""
-    known = [sem for sem in sems if sem > 0]
+def decimals_of(margins: Sequence[float | None]) -> int:
+    """Decimals that show the smallest margin above zero with two significant digits, at most six."""
+    known = [margin for margin in margins if margin]
     return min(6, max(0, 1 - math.floor(math.log10(min(known))))) if known else 1
 
 
-def measured(statistic: Mapping[str, float], replications: int) -> str:
-    """Mean and standard error; the mean alone after one replication, when no error is known."""
-    mean, sem = statistic["mean"], statistic["sem"]
-    if replications == 1:
+def measured(statistic: Mapping[str, Any]) -> str:
+    """Mean and half of its 95 % interval; the mean alone after one replication, when no interval is known."""
+    mean, margin = statistic["mean"], statistic["margin"]
+    if margin is None:
         return number(mean)
-    if sem == 0:
+    if margin == 0:
         return f"{number(mean)}{GLUE}±{GLUE}0"
-    decimals = decimals_of([sem])
-    return f"{mean:,.{decimals}f}{GLUE}±{GLUE}{sem:,.{decimals}f}"
+    decimals = decimals_of([margin])
+    return f"{mean:,.{decimals}f}{GLUE}±{GLUE}{margin:,.{decimals}f}"
+
+
+def margin_text(statistic: Mapping[str, Any], decimals: int) -> str:
+    """Blank after one replication."""
+    return "" if statistic["margin"] is None else f"± {statistic['margin']:,.{decimals}f}"
+
+
+def bounds_of(statistic: Mapping[str, Any]) -> tuple[float, float]:
+    """Of the 95 % interval; after one replication the number itself."""
+    margin = statistic["margin"] or 0.0
+    return statistic["mean"] - margin, statistic["mean"] + margin
+
+
+def interval_note(marks: str, statistics: Iterable[Mapping[str, Any]]) -> str:
+    """What an axis says of its intervals; nothing where none is known."""
+    known = any(statistic["margin"] is not None for statistic in statistics)
+    return f", {marks}: 95{GLUE}% intervals" if known else ""
 
 
 def data_size(count: float) -> str:
@@ -44,7 +63,7 @@ def data_size(count: float) -> str:
 
 def sent_text(count: float) -> str:
     """How much somebody sends in all: 12.5 kB, or that it sends nothing."""
-    return data_size(count) if count else f"sends{GLUE}nothing"
+    return data_size(count) if count else SENDS_NOTHING.replace(" ", GLUE)
 
 
 def compact(value: float) -> str:

@@ -27,7 +27,7 @@ from coterie.report.question import average, lead, methods, modes_text, regret_m
 from coterie.report.ratio import ratio_curves
 from coterie.report.regret import decisions_shown
 from coterie.report.releases import accounts
-from coterie.report.rows import Row, emphasised, some_named
+from coterie.report.rows import Row, emphasised, warnings_of
 from coterie.report.svg import colour, swatch
 from coterie.report.theory import promises
 from coterie.report.tradeoff import EPSILON, shape, tradeoff, tradeoff_axis
@@ -71,7 +71,7 @@ def render(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
         accounts=accounts(spoken),
         cards=tables.cards(spoken),
         crowded=crowded(rows),
-        warnings=_warnings(rows),
+        warnings=warnings_of(rows),
         provenance=_provenance(study, rows, manifest),
         **_single_agents(problem, rows),
         **liars.context(rows),
@@ -121,15 +121,6 @@ def _procurement(study: Mapping[str, Any], rows: Sequence[Row], words: Words) ->
         "deltas": procurement.DELTAS,
         "source": procurement.source_table(study, rows),
     }
-
-
-def _warnings(rows: Sequence[Row]) -> list[tuple[str, str]]:
-    """Each warning once, after the rows it is about."""
-    about: dict[str, list[Row]] = {}
-    for row in rows:
-        for warning in row["warnings"]:
-            about.setdefault(warning, []).append(row)
-    return [(some_named(concerned), warning) for warning, concerned in about.items()]
 
 
 def _pictures(rows: Sequence[Row], words: Words) -> dict[str, Any]:

@@ -11,16 +11,16 @@ ALGORITHMS = {
     "cdp-mab": "agents drop bad arms together; a server averages their reports",
     "ddp-mab": "agents drop bad arms together by exchanging reports among themselves, without a server",
     "hdp-mab": "agents drop bad arms together; one agent of each group collects reports for a server",
-    "single-mab": "every agent drops bad arms alone and tells nobody anything",
+    "single-mab": "every agent drops bad arms alone and sends nothing",
     "gossip-ucb": "neighbours average their estimates in pairs; nothing is hidden",
     "fed-ucb": "neighbours average noisy estimates in pairs",
     "coop-ucb": "agents pass their exact counts and sums to agents nearby",
     "private-ucb": "agents pass noisy means to agents nearby",
     "byzantine-ucb": "agents pass single rewards to agents nearby and trim what looks forged",
     "pr-ucb": "agents pass noisy means to agents nearby and take the median, so that a minority of liars cannot win",
-    "ucb1": "every agent learns alone from its exact rewards",
-    "dp-ucb-int": "every agent learns alone from noisy means of its rewards",
-    "nf-cb": "every agent learns the producers' qualities alone",
+    "ucb1": "every agent learns alone from its exact rewards and sends nothing",
+    "dp-ucb-int": "every agent learns alone from noisy means of its rewards and sends nothing",
+    "nf-cb": "every agent learns the producers' qualities alone and sends nothing",
     "fcb": "agents pool what they learn about the producers in every round",
     "fcb-periodic": "agents pool what they learn about the producers now and then",
     "p-fcb": "agents pool noisy summaries of what they learn about the producers now and then",
@@ -221,7 +221,7 @@ def repetition_text(replications: int, seed: int) -> str:
     if replications == 1:
         return f"Everything was run once (seed {seed})."
     repeated = f"Everything was run {replications:,} times with fresh random numbers (seed {seed})"
-    return f"{repeated}; numbers are means ±{GLUE}one standard error."
+    return f"{repeated}; numbers are means, and ±{GLUE}is their 95{GLUE}% interval (Student's t over the runs)."
 
 
 def regret_meaning(problem: Mapping[str, Any]) -> str:

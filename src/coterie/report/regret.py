@@ -1,11 +1,13 @@
 """Regret of rows beside each other: what is lowest, what is highest, and what cannot be told apart.
 
-A difference is called one only if the intervals of two standard errors do not overlap. Where a run tells how rows compare on
-the same instances and seeds, it is that ratio whose interval decides: instances differ more than algorithms do.
+A difference is called one only if its 95 % interval, by Welch's t over the runs, leaves out 0. Where a run tells how rows
+compare on the same instances and seeds, it is that ratio whose interval decides: instances differ more than algorithms do.
 """
 
 import math
 from collections.abc import Sequence
+
+from scipy.special import stdtrit
 
 from coterie.report.controls import compared
 from coterie.report.numbers import measured, times
@@ -18,12 +20,27 @@ def mean_regret(row: Row) -> float:
 
 
 def too_close(row: Row, other: Row) -> bool:
-    """Do the intervals of two standard errors overlap? Always false between different numbers seen once."""
+    """Does the 95 % interval of the difference hold 0? Always false between different numbers seen once."""
     paired = compared(row, other, "whole") if "procurement" in row else None
     if paired:
         return not (paired.lower or paired.higher)
     here, there = row["regret_per_agent"], other["regret_per_agent"]
-    return abs(here["mean"] - there["mean"]) <= 2 * (here["sem"] + there["sem"])
+    margin = welch_margin(here["sem"] or 0.0, row["replications"], there["sem"] or 0.0, other["replications"])
+    return abs(here["mean"] - there["mean"]) <= margin
+
+
+def welch_margin(sem: float, runs: int, other_sem: float, other_runs: int) -> float:
+    """Half of the 95 % interval of the difference of two means whose standard errors and numbers of runs are given.
+
+    >>> round(welch_margin(3.0, 10, 4.0, 10), 3)  # 5 times t at 16.7 degrees of freedom
+    10.564
+    """
+    parts = [(sem**2, runs - 1), (other_sem**2, other_runs - 1)]
+    total = sum(square for square, _ in parts)
+    if total == 0:
+        return 0.0
+    freedom = total**2 / sum(square**2 / max(1, left) for square, left in parts)
+    return float(stdtrit(freedom, 0.975)) * math.sqrt(total)
 
 
 def against(row: Row, reference: Row) -> str:
@@ -33,7 +50,7 @@ def against(row: Row, reference: Row) -> str:
     if too_close(row, reference):
         return f"regret too close to call{with_violations(row)}"
     if mean_regret(reference) <= 0:
-        return f"regret {measured(row['regret_per_agent'], row['replications'])} per agent{with_violations(row)}"
+        return f"regret {measured(row['regret_per_agent'])} per agent{with_violations(row)}"
     return f"{times(mean_regret(row) / mean_regret(reference))} the regret{with_violations(row)}"
 
 
@@ -70,7 +87,7 @@ def regret_findings(rows: Sequence[Row]) -> list[str]:
 
 
 def _regret_text(row: Row) -> str:
-    total, per_agent = (measured(row[key], row["replications"]) for key in ("regret", "regret_per_agent"))
+    total, per_agent = (measured(row[key]) for key in ("regret", "regret_per_agent"))
     return f"{total} in total, {per_agent} per agent{with_violations(row)}"
 
 

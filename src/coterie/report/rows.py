@@ -38,6 +38,15 @@ def some_named(rows: Sequence[Row]) -> str:
     return all_named(rows) if len(rows) <= NAMES_MAX else f"{named(rows[0])} and {len(rows) - 1} others"
 
 
+def warnings_of(rows: Sequence[Row]) -> list[tuple[str, str]]:
+    """Each warning once, after the rows it is about."""
+    about: dict[str, list[Row]] = {}
+    for row in rows:
+        for warning in row["warnings"]:
+            about.setdefault(warning, []).append(row)
+    return [(some_named(concerned), warning) for warning, concerned in about.items()]
+
+
 def emphasised(text: str, rows: Sequence[Row], words: Words) -> Markup:
     """The text, escaped and in the study's words, with the names of rows in bold type instead of quotation marks."""
     names = {named(row): row["label"] for row in rows}

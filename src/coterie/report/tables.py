@@ -7,7 +7,7 @@ from typing import Any
 from coterie.privacy.statement import epsilon_text
 from coterie.report import releases
 from coterie.report.groups import crowded, groups
-from coterie.report.numbers import decimals_of, number, percent, sent_text
+from coterie.report.numbers import decimals_of, margin_text, number, percent, sent_text
 from coterie.report.privacy import Verdict, claims_privacy, privacy_text, verdict
 from coterie.report.procurement import is_shown, violated
 from coterie.report.regret import decisions_shown, per_decisions
@@ -20,7 +20,7 @@ SHOWN_ELSEWHERE = {*MEASUREMENTS, *releases.MEASUREMENTS}
 def table(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """One entry for each row, all cells as text; numbers of a column share their decimals."""
     letters, further, decisions = protections(rows), further_columns(rows), decisions_shown(rows)
-    decimals = {key: decimals_of([row[key]["sem"] for row in rows]) for key in ("regret", "regret_per_agent")}
+    decimals = {key: decimals_of([row[key]["margin"] for row in rows]) for key in ("regret", "regret_per_agent")}
     group_of = {row["label"]: name for name, group in groups(rows).items() for row in group} if crowded(rows) else {}
     return [
         {
@@ -28,7 +28,7 @@ def table(rows: Sequence[Row]) -> list[dict[str, Any]]:
             "label": row["label"],
             "short": _apart_from(group_of.get(row["label"], ""), row["label"]),
             "group": group_of.get(row["label"], ""),
-            "regret": [_cells(row[key], places, row["replications"]) for key, places in decimals.items()],
+            "regret": [_cells(row[key], places) for key, places in decimals.items()],
             "per_decisions": number(per_decisions(row, decisions)),
             "best_arm": _best_arm(row),
             "traffic": _traffic(row["communication"]),
@@ -48,9 +48,8 @@ def _apart_from(group: str, label: str) -> str:
     return " ".join(word for word in label.split() if word not in known) or label
 
 
-def _cells(statistic: Mapping[str, float], decimals: int, replications: int) -> tuple[str, str]:
-    error = "" if replications == 1 else f"± {statistic['sem']:,.{decimals}f}"
-    return f"{statistic['mean']:,.{decimals}f}", error
+def _cells(statistic: Mapping[str, Any], decimals: int) -> tuple[str, str]:
+    return f"{statistic['mean']:,.{decimals}f}", margin_text(statistic, decimals)
 
 
 def _best_arm(row: Row) -> str:

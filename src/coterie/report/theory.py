@@ -27,7 +27,7 @@ def promises(rows: Sequence[Row]) -> list[Promise]:
         if row in bounded(rows):
             lambda_2, bound, trivial = (row["extra"][name] for name in MEASUREMENTS)
             stated = "none" if bound is None else number(bound)
-            regret = measured(row["regret_per_agent"], row["replications"])
+            regret = measured(row["regret_per_agent"])
             reading = "says nothing here" if says_nothing(row) else "holds" if holds(row) else "is broken"
             found.append(Promise(index, row["label"], number(lambda_2), stated, number(trivial), regret, reading))
     return found
@@ -70,7 +70,7 @@ def _beside_bounds(rows: Sequence[Row]) -> str:
     return listed(
         [
             f"{named(row)} (bound {number(row['extra']['bound_per_agent'])}, "
-            f"measured {measured(row['regret_per_agent'], row['replications'])})"
+            f"measured {measured(row['regret_per_agent'])})"
             for row in rows
         ]
     )

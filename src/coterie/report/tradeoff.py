@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from coterie.privacy.statement import epsilon_text
+from coterie.privacy.statement import SENDS_NOTHING, epsilon_text
 from coterie.report.axes import Scale, draw_axes, linear_scale, log_scale, needs_log_scale
 from coterie.report.labels import LETTERS_MAX, ROWS_MAX, Box, best_place, in_lines, width_of, write_name
-from coterie.report.numbers import measured, sent_text
+from coterie.report.numbers import bounds_of, interval_note, measured, sent_text
 from coterie.report.privacy import Verdict, epsilon_of, verdict
 from coterie.report.rows import Row
 from coterie.report.svg import BOTTOM, HEIGHT, LEFT, TOP, WIDTH, Point, add, colour, path, picture, source
@@ -31,7 +31,7 @@ EPSILON = Axis(
     lambda row: epsilon_of(row["privacy"]["accounted"]),
 )
 COST = Axis("Communication cost (log scale)", "no cost", lambda row: row["communication"]["cost"] or None)
-DATA = Axis("Bytes sent (log scale)", "nothing sent", lambda row: row["communication"]["bytes"] or None)
+DATA = Axis("Bytes sent (log scale)", SENDS_NOTHING, lambda row: row["communication"]["bytes"] or None)
 
 
 def tradeoff_axis(rows: Sequence[Row]) -> Axis:
@@ -55,21 +55,22 @@ def tradeoff(rows: Sequence[Row], names: Sequence[str], words: Words) -> str:
     marks = [_mark_text(row, per_agent) for row in rows]
     svg = picture("tradeoff", f"Scatter chart of regret {per_agent}: {'; '.join(marks)}.")
     log_note = " (log scale)" if up.logarithmic else ""
-    draw_axes(svg, across, up, axis.title, f"Regret {per_agent}{log_note}, lines ± 2 standard errors")
+    lines = interval_note("lines", [row["regret_per_agent"] for row in rows])
+    draw_axes(svg, across, up, axis.title, f"Regret {per_agent}{log_note}{lines}")
     centres, radii = _centres(svg, rows, axis, across, up), _radii(rows)
     claims = _claims(svg, rows, centres, across) if axis is EPSILON else []
     leaders = add(svg, "g")
     for index in sorted(range(len(rows)), key=lambda index: -radii[index]):
         _mark(svg, index, rows[index], centres[index], radii[index], up, marks[index])
     if len(rows) <= ROWS_MAX:
-        lines = [_name_and_size(name, row) for name, row in zip(names, rows, strict=True)]
+        named = [_name_and_size(name, row) for name, row in zip(names, rows, strict=True)]
         beside_lane = (across.end, TOP, across.end + 20, HEIGHT - BOTTOM)
-        _name_marks(svg, leaders, lines, centres, radii, [*claims, beside_lane])
+        _name_marks(svg, leaders, named, centres, radii, [*claims, beside_lane])
     return source(svg)
 
 
 def _mark_text(row: Row, per_agent: str) -> str:
-    regret = measured(row["regret_per_agent"], row["replications"])
+    regret = measured(row["regret_per_agent"])
     holds, sent = epsilon_text(row["privacy"]["accounted"]), sent_text(row["communication"]["bytes"])
     return f"{row['label']}: regret {regret} {per_agent}, ε that holds {holds}, {sent}"
 
@@ -86,13 +87,8 @@ def _up_scale(rows: Sequence[Row]) -> Scale:
     means = [row["regret_per_agent"]["mean"] for row in rows]
     if needs_log_scale(means):
         return log_scale(means, HEIGHT - BOTTOM, TOP, margin=1.7)
-    reach = [bound for row in rows for bound in _interval(row)]
+    reach = [bound for row in rows for bound in bounds_of(row["regret_per_agent"])]
     return linear_scale([*reach, 1.12 * max(means)], HEIGHT - BOTTOM, TOP)
-
-
-def _interval(row: Row) -> tuple[float, float]:
-    regret = row["regret_per_agent"]
-    return regret["mean"] - 2 * regret["sem"], regret["mean"] + 2 * regret["sem"]
 
 
 def _centres(svg: Element, rows: Sequence[Row], axis: Axis, across: Scale, up: Scale) -> list[Point]:
@@ -127,7 +123,7 @@ def _mark(svg: Element, index: int, row: Row, centre: Point, radius: float, up: 
     group = add(svg, "g", class_=f"mark {colour(index)} {verdict(row).key}")
     add(group, "title", text)
     _shape(group, verdict(row), x, y, radius)
-    low, high = (up.at(bound) for bound in _interval(row))
+    low, high = (up.at(bound) for bound in bounds_of(row["regret_per_agent"]))
     add(group, "line", x1=x, x2=x, y1=low, y2=high, class_="error")
 
 

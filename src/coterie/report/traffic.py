@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from coterie.privacy.statement import SENDS_NOTHING
 from coterie.report.numbers import GLUE, data_size, number, plural
 from coterie.report.rows import Finding, Row, some_named
 
@@ -32,11 +33,11 @@ def traffic_finding(rows: Sequence[Row]) -> Finding:
     for row in filter(talks, rows):
         groups.setdefault(HEARERS.get(row["algorithm"], "others"), []).append(row)
     if not groups:
-        return Finding("Nothing is said: the agents do not communicate.")
+        return Finding(f"In every row an agent {SENDS_NOTHING}.")
     cases = [f"{_whose(group, rows)}, with {hearer}: {_said(group)}" for hearer, group in groups.items()]
     silent = [row for row in rows if not talks(row)]
     if silent:
-        cases.insert(0, f"{_whose(silent, rows)}: nothing")
+        cases.insert(0, f"{_whose(silent, rows)}: {SENDS_NOTHING}")
     return Finding("What each agent exchanges over the whole run:", tuple(cases))
 
 

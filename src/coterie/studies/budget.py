@@ -55,7 +55,7 @@ class Price(NamedTuple):
         if self.epsilon < inf:
             return ""
         note = self.method.claim.note
-        told = note.removeprefix(NOT_PRIVATE) if note.startswith(NOT_PRIVATE) else "a number leaves an agent without noise"
+        told = note.removeprefix(NOT_PRIVATE) if note.startswith(NOT_PRIVATE) else self.doors.bare
         return (self.doors.void or told).removeprefix("no finite epsilon holds: ")
 
     def statement(self) -> dict[str, Any]:

@@ -19,7 +19,16 @@ from coterie.contract import Entry, Setting
 from coterie.files import write
 from coterie.privacy.accountant import Loss
 from coterie.privacy.gauss import mu_of
-from coterie.privacy.statement import EVERYONE, NOTHING, WEAK_ABOVE, Guarantee, odds_text, promise, rounded_up_text
+from coterie.privacy.statement import (
+    EVERYONE,
+    NOTHING,
+    SENDS_NOTHING,
+    WEAK_ABOVE,
+    Guarantee,
+    odds_text,
+    promise,
+    rounded_up_text,
+)
 from coterie.studies.budget import Price, price_algorithm
 
 BEGIN, END = "<!-- made by python -m coterie.studies.guarantees: {} -->", "<!-- end -->"
@@ -74,7 +83,7 @@ def tell(price: Price) -> tuple[str, ...]:
 
 def epsilon(found: Guarantee) -> str:
     if found.sees == NOTHING:
-        return "sees nothing"
+        return SENDS_NOTHING
     if found.epsilon == inf:
         return "**no limit**"
     return rounded_up_text(found.epsilon) + (f" (delta {found.delta:g})" if found.delta and found.epsilon else "")

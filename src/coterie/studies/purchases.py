@@ -85,8 +85,8 @@ def compare(columns: Columns, other: Columns) -> dict[str, Any]:
     }
 
 
-def _ratio(mine: np.ndarray, theirs: np.ndarray) -> dict[str, float] | None:
+def _ratio(mine: np.ndarray, theirs: np.ndarray) -> dict[str, float | None] | None:
     if (theirs <= 0).any():
         return None
     single = spread(mine / theirs)
-    return {"of_means": float(mine.mean() / theirs.mean()), "mean": single["mean"], "sem": single["sem"]}
+    return {"of_means": float(mine.mean() / theirs.mean()), **{key: single[key] for key in ("mean", "sem", "margin")}}

@@ -19,7 +19,7 @@ from coterie.studies import store
 from coterie.studies.budget import dearest_path
 from coterie.studies.case import Case, checkpoints, make_case
 from coterie.studies.purchases import compare, tell
-from coterie.studies.running import AGENTS_SHOWN, Batch, Columns
+from coterie.studies.running import AGENTS_SHOWN, Batch, Columns, mean_of_known
 from coterie.studies.spec import Procurement, Row, Specification, finite_or_null, rewritten
 from coterie.studies.spread import spread
 from coterie.version import VERSION
@@ -118,8 +118,8 @@ def summarise(study: Specification, row: Row, columns: Columns) -> dict[str, Any
             "low": curves.min(axis=0).tolist(),
             "high": curves.max(axis=0).tolist(),
         },
-        "best_arm_rate": mean["best_arm_rate"],
-        "by_agent": {"regret": mean_of_honest(columns["totals"]), "found": mean_of_honest(columns["found"])},
+        "best_arm_rate": float(mean_of_known(columns["best_arm_rate"])),
+        "by_agent": {name: mean_of_known(columns[key]).tolist() for name, key in (("regret", "totals"), ("found", "found"))},
         "communication": {name: mean[name] for name in ("rounds", "messages", "bytes", "cost")},
         "privacy": statement(case.method.claim, case.doors, loss(study, case, columns)),
         "extra": {name.removeprefix("extra_"): value for name, value in mean.items() if name.startswith("extra_")},
@@ -141,12 +141,6 @@ def own_file_warnings(row: Row) -> list[str]:
     if not row.content or own_file(row)["audited"]:
         return []
     return ["a file of one's own: it was checked, and no audit of it with these options is known (coterie audit)"]
-
-
-def mean_of_honest(values: np.ndarray) -> list[float]:
-    """Of each agent, over the replications in which it told the truth; nan: there was none."""
-    told = ~np.isnan(values)
-    return (np.where(told, values, 0.0).sum(axis=0) / np.where(told.any(axis=0), told.sum(axis=0), np.nan)).tolist()
 
 
 def manifest(study: Specification) -> dict[str, Any]:
