@@ -1,6 +1,5 @@
 """One file per family. A file exports `ENTRIES`; a new algorithm is one new file here, or a user's own file named by path."""
 
-import difflib
 import functools
 import hashlib
 import importlib.util
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from coterie.contract import Entry, Method, Setting
-from coterie.errors import AlgorithmError, CoterieError, UsageError
+from coterie.errors import AlgorithmError, CoterieError, UsageError, hint
 from coterie.guests import OWN, place_of, shown, told
 
 
@@ -32,9 +31,8 @@ def find(name: str) -> Entry:
     if name.endswith(".py"):
         return _load(Path(name))
     if name not in entries():
-        near = difflib.get_close_matches(name, names(), 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise UsageError(f"algorithm name must be one of {', '.join(names())}, or a path ending in .py, got {name!r}{hint}")
+        wanted = f"one of {', '.join(names())}, or a path ending in .py"
+        raise UsageError(f"algorithm name must be {wanted}, got {name!r}{hint(name, names())}")
     return entries()[name]
 
 

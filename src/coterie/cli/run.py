@@ -1,22 +1,24 @@
 """`coterie run`."""
 
 import json
-import sys
 from pathlib import Path
 
 import typer
-from rich.console import Console
+from rich.text import Text
 
+from coterie.cli.console import messages, output, visible, write_json
+from coterie.cli.options import one_of, whole
 from coterie.cli.progress import advance, progress_bar
 from coterie.cli.table import summary_table
-from coterie.errors import UsageError
 
 
 def run(
     study: str = typer.Argument(help="A TOML file, or the name of a built-in study (see `coterie studies`)."),
     out: Path = typer.Option(None, metavar="DIR", help="Where to keep the run. Default: runs/<name>-<hash>"),
     sets: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="Override a value, e.g. --set horizon=1000"),
-    workers: int = typer.Option(None, metavar="N", help="Worker threads. Default: one for each core."),
+    workers: int = typer.Option(
+        None, metavar="N", parser=whole("--workers", 1), help="Worker threads. Default: one for each core."
+    ),
     engine: str = typer.Option("local", metavar="local", help="Where batches run."),
     as_json: bool = typer.Option(False, "--json", help="Print summary.json to stdout, and nothing else there."),
 ) -> None:
@@ -27,13 +29,10 @@ def run(
     from coterie.report import write
     from coterie.studies import load_study
 
-    if workers is not None and workers < 1:
-        raise UsageError(f"--workers must be a whole number >= 1, got {workers}")
-    if engine != "local":
-        raise UsageError(f"--engine must be local, got {engine!r}")
+    one_of("--engine", ["local"], engine)
     loaded = load_study(study, sets)
     folder = out or loaded.folder
-    console = Console(stderr=True)
+    console = messages()
     with progress_bar(console) as bar:
         task = bar.add_task("compiling (the first time only)", total=None)
         try:
@@ -45,11 +44,11 @@ def run(
     page = folder / "report.html"
     write(page, result.document(), json.loads((folder / "manifest.json").read_text()))
     if as_json:
-        sys.stdout.write(json.dumps(result.document(), indent=1, allow_nan=False) + "\n")
+        write_json(result.document())
         return
-    output = Console()
-    output.print(summary_table(result.document()))
+    printed = output()
+    printed.print(summary_table(result.document()))
     for row in result.summary:
         for warning in row["warnings"]:
-            output.print(f"[yellow]note[/yellow] {row['label']}: {warning}", highlight=False)
-    output.print(f"page: {page}", soft_wrap=True, highlight=False)
+            printed.print(Text.assemble(("note", "yellow"), f" {visible(row['label'])}: {visible(warning)}"))
+    printed.print(f"page: {page}", soft_wrap=True)

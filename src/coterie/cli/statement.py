@@ -1,14 +1,12 @@
 """`coterie statement`."""
 
-import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
-from rich.console import Console
 
-from coterie.errors import UsageError
+from coterie.cli.console import messages, output, write_json
+from coterie.cli.options import check_writable, whole
 
 if TYPE_CHECKING:
     from coterie.report.statement import Verdict
@@ -18,7 +16,9 @@ if TYPE_CHECKING:
 def statement(
     study: str = typer.Argument(help="A TOML file, or the name of a built-in study."),
     row: str = typer.Option(None, metavar="LABEL|N", help="Which row. Default: the smallest epsilon that is kept."),
-    rewards: int = typer.Option(10, metavar="M", help="Also tell what a person with so many rewards loses."),
+    rewards: int = typer.Option(
+        10, metavar="M", parser=whole("--rewards", 1), help="Also tell what a person with so many rewards loses."
+    ),
     times: list[str] = typer.Option([], metavar="STUDY", help="Another study on the same data, added up. May be given again."),
     sets: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="A key of the study, e.g. --set horizon=1000"),
     audit: bool = typer.Option(False, "--audit", help="Audit the row's algorithm first (minutes), and tell the verdict."),
@@ -33,23 +33,23 @@ def statement(
     from coterie.studies import load_study
     from coterie.studies.budget import price_study
 
-    if rewards < 1:
-        raise UsageError(f"--rewards must be a whole number >= 1, got {rewards}")
     loaded, others = load_study(study, sets).specification, [load_study(other).specification for other in times]
-    with Console(stderr=True).status("adding up (a long horizon is compiled the first time)"):
+    path = out or Path(f"{loaded.name}-statement.html")
+    if out is not None or not as_json:
+        check_writable(path)
+    with messages().status("adding up (a long horizon is compiled the first time)"):
         prices = price_study(loaded)
         index = page.row_of(loaded, row, prices)
         priced = [(other.name, price_study(other)) for other in others]
         found = page.facts(loaded, prices, index, rewards, priced, _audited(loaded.rows[index]) if audit else None)
-    path = out or Path(f"{loaded.name}-statement.html")
     if out is not None or not as_json:
         page.write(path, found)
     if as_json:
-        sys.stdout.write(json.dumps(found, indent=1, allow_nan=False) + "\n")
+        write_json(found)
         return
-    console = Console()
+    console = output()
     for line in [*page.text(found, console.width), f"page: {path}"]:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        console.print(line, soft_wrap=True)
 
 
 def _audited(row: "Row") -> "Verdict":

@@ -1,10 +1,9 @@
 """`coterie studies`."""
 
-import json
-
 import typer
-from rich.console import Console
 from rich.table import Table
+
+from coterie.cli.console import output, write_json
 
 
 def studies(as_json: bool = typer.Option(False, "--json", help="Names and titles as JSON.")) -> None:
@@ -16,11 +15,11 @@ def studies(as_json: bool = typer.Option(False, "--json", help="Names and titles
 
     found = builtin_studies()
     if as_json:
-        typer.echo(json.dumps(found, indent=1))
+        write_json(found)
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("study", no_wrap=True)
     table.add_column("what it asks")
     for name, title in found.items():
         table.add_row(name, title)
-    Console().print(table)
+    output().print(table)

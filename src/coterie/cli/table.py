@@ -4,6 +4,7 @@ from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
+from rich.text import Text
 
 from coterie.privacy.statement import Promise, epsilon_text, promise
 from coterie.report.numbers import data_size
@@ -34,7 +35,7 @@ def summary_table(document: dict[str, Any]) -> Table:
             f"{said['messages']:,.0f}",
             data_size(said["bytes"]) if said["bytes"] else "nothing",
             epsilon_text(privacy["claimed"]).partition(", delta")[0],
-            f"[{COLOURS[kind]}]{epsilon_text(privacy['accounted']).partition(', delta')[0]} {MARKS.get(kind, ' ')}[/]",
+            Text(f"{epsilon_text(privacy['accounted']).partition(', delta')[0]} {MARKS.get(kind, ' ')}", COLOURS[kind]),
         )
     return table
 

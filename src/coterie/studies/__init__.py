@@ -14,7 +14,7 @@ from coterie.studies.spec import Specification
 
 BUILTIN = Path(__file__).parent / "builtin"
 
-__all__ = ["BUILTIN", "Result", "Study", "builtin_studies", "load_study"]
+__all__ = ["BUILTIN", "Result", "Study", "builtin_names", "builtin_studies", "load_study"]
 
 
 class Study:
@@ -49,6 +49,10 @@ def load_study(source: str | Path | Mapping[str, Any], sets: Sequence[str] = ())
     100000
     """
     return Study(load(source, sets, find=find, names=names, builtin=BUILTIN))
+
+
+def builtin_names() -> list[str]:
+    return sorted(path.stem for path in BUILTIN.glob("*.toml"))
 
 
 def builtin_studies() -> dict[str, str]:

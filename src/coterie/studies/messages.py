@@ -6,7 +6,6 @@ models to the annotation that was broken, and `allowed` spells that annotation o
 has one, is added in brackets: `epsilon: float = Field(gt=0, description="inf: no privacy")`.
 """
 
-import difflib
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import UnionType
@@ -15,6 +14,8 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args
 from pydantic import BaseModel, Tag, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticCustomError
+
+from coterie.errors import hint, nearest
 
 KeyPath = tuple[str | int, ...]
 Model = TypeVar("Model", bound=BaseModel)
@@ -101,14 +102,9 @@ def unknown_key(path: KeyPath, known: Collection[str], owner: str = "") -> Compl
     *parent, key = path
     place = f" in {spell(parent)}" if parent else ""
     algorithm = f" ({owner})" if owner else ""
-    near = nearest(str(key), known)
-    hint = f"did you mean {near!r}?" if near else f"known keys: {', '.join(known)}"
-    return Complaint(path, f"unknown key {given(key)}{place}{algorithm}; {hint}", (*parent, near) if near else None)
-
-
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word a user most likely meant, if any is near."""
-    return next(iter(difflib.get_close_matches(word, known, n=1)), None)
+    near, other = nearest(str(key), known), f"known keys: {', '.join(known)}"
+    text = f"unknown key {given(key)}{place}{algorithm}{hint(str(key), known, other)}"
+    return Complaint(path, text, (*parent, near) if near else None)
 
 
 def first_of(complaints: Iterable[Complaint], study: Any) -> tuple[Complaint, int]:
