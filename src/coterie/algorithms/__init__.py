@@ -12,7 +12,7 @@ from typing import Any
 
 from coterie.contract import Entry, Method, Setting
 from coterie.errors import AlgorithmError, CoterieError, UsageError, hint
-from coterie.guests import OWN, place_of, shown, told
+from coterie.guests import OWN, module_name, place_of, shown, told
 
 
 @functools.cache
@@ -46,7 +46,7 @@ def digest(path: Path) -> str:
 
 def _load(path: Path) -> Entry:
     """The module's name holds a hash of its text: compiled engines are cached under it."""
-    name = f"{OWN}{path.stem}_{digest(path)}"
+    name = module_name(f"{OWN}{path.stem}_{digest(path)}")
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, path)
         assert spec and spec.loader

@@ -99,7 +99,8 @@ def _print(facts: dict[str, Any], out: Path | None) -> None:
 
 def _colour(facts: dict[str, Any]) -> str:
     """Where nothing is promised nothing is kept, either."""
+    from coterie.report.audit import promises
+
     if facts["failed"]:
         return COLOURS[Promise.BROKEN]
-    promised = facts["rows"] if "rows" in facts else facts["privacy"]["claimed"]
-    return COLOURS[Promise.KEPT if promised else Promise.NOTHING]
+    return COLOURS[Promise.KEPT if promises(facts) else Promise.NOTHING]

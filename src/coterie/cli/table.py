@@ -10,7 +10,7 @@ from coterie.privacy.statement import Promise, epsilon_text, promise
 from coterie.report.numbers import data_size
 
 COLOURS = {Promise.KEPT: "green", Promise.WEAK: "yellow", Promise.BROKEN: "red", Promise.NOTHING: "default"}
-MARKS = {Promise.KEPT: "●", Promise.WEAK: "◐", Promise.BROKEN: "✕"}  # words would leave no room for the rows' names
+MARKS = {kind: kind.mark for kind in Promise}  # words would leave no room for the rows' names
 
 
 def summary_table(document: dict[str, Any]) -> Table:
@@ -35,7 +35,7 @@ def summary_table(document: dict[str, Any]) -> Table:
             f"{said['messages']:,.0f}",
             data_size(said["bytes"]) if said["bytes"] else "nothing",
             epsilon_text(privacy["claimed"]).partition(", delta")[0],
-            Text(f"{epsilon_text(privacy['accounted']).partition(', delta')[0]} {MARKS.get(kind, ' ')}", COLOURS[kind]),
+            Text(f"{epsilon_text(privacy['accounted']).partition(', delta')[0]} {MARKS[kind]}", COLOURS[kind]),
         )
     return table
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from coterie.algorithms import names
 from coterie.checking import find
-from coterie.studies.reading import load
+from coterie.studies.reading import load, title_of
 from coterie.studies.results import Result, make_result, open_folder, read_result
 from coterie.studies.running import Progress, check_rows, run_batches
 from coterie.studies.spec import Specification
@@ -57,6 +57,4 @@ def builtin_names() -> list[str]:
 
 def builtin_studies() -> dict[str, str]:
     """Names and titles."""
-    import tomllib
-
-    return {path.stem: tomllib.loads(path.read_text())["title"] for path in sorted(BUILTIN.glob("*.toml"))}
+    return {name: title_of(name, BUILTIN) for name in builtin_names()}

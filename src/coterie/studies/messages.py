@@ -82,13 +82,16 @@ def complain(detail: ErrorDetails, path: KeyPath, kind: Any, owner: str) -> Comp
         case "union_tag_invalid":
             key = context["discriminator"].strip("'")
             path = (*path, key)
-            text = f"must be {alternatives(context['expected_tags'].split(', '))}, got {given(value[key])}"
+            tags = context["expected_tags"].split(", ")
+            near = hint(str(value[key]), [tag.strip("'") for tag in tags])
+            text = f"must be {alternatives(tags)}, got {given(value[key])}{near}"
         case "missing":
             text = f"must be {allowed(kind)}, got nothing"
         case _:
             wanted = allowed(kind) or detail["msg"].removeprefix("Input should be ")
             surprise = " (text)" if isinstance(value, str) and not takes_text(kind) else ""
-            text = f"must be {wanted}, got {given(value)}{surprise}"
+            near = hint(value, words_of(kind)) if isinstance(value, str) else ""
+            text = f"must be {wanted}, got {given(value)}{surprise}{near}"
     return Complaint(path, f"{spell(path, owner)} {text}")
 
 
@@ -219,6 +222,14 @@ def limits_of(marks: Iterable[Any]) -> dict[str, Any]:
 def alternatives(texts: Iterable[str]) -> str:
     *others, last = dict.fromkeys(texts)
     return f"{', '.join(others)} or {last}" if others else last
+
+
+def words_of(annotation: Any) -> list[str]:
+    """The words a field takes, of all branches of a union."""
+    bare, _ = unwrap(annotation)
+    if get_origin(bare) is Literal:
+        return [word for word in get_args(bare) if isinstance(word, str)]
+    return [word for branch in get_args(bare) for word in words_of(branch)] if is_union(bare) else []
 
 
 def takes_text(annotation: Any) -> bool:

@@ -18,6 +18,7 @@ from pydantic import BaseModel
 
 from coterie.errors import UsageError, hint
 from coterie.guests import shown
+from coterie.studies.filling import filled
 from coterie.studies.messages import (
     Complaint,
     KeyPath,
@@ -100,7 +101,8 @@ def load(
         raise UsageError(f"{place}: {first.text}{f' (and {others} more)' if others else ''}")
     settings = {key: getattr(file, key) for key in Settings.model_fields}
     labelled = tuple(with_unique_labels(itertools.chain.from_iterable(with_faults(row, faults) for row in rows)))
-    return Specification(name=document.name, title=file.title or document.name, rows=labelled, **settings)
+    title = filled(file.title or document.name, file)
+    return Specification(name=document.name, title=title, place=document.place, rows=labelled, **settings)
 
 
 def read(source: str | Path | Mapping[str, Any], builtin: Path) -> Document:
@@ -120,6 +122,13 @@ def read(source: str | Path | Mapping[str, Any], builtin: Path) -> Document:
     except ValueError:
         raise UsageError(f"{source}: is not text in UTF-8, as TOML is") from None
     return Document(file.stem, str(source), file.parent, parse(text, str(source)))
+
+
+def title_of(study: str, builtin: Path) -> str:
+    """Of a built-in study, without a look at its algorithms."""
+    document = read(study, builtin)
+    file, _ = check(StudyFile, with_paths_from(document.tree, document.folder))
+    return filled(document.tree["title"], file)
 
 
 def parse(text: str, place: str) -> dict[str, Any]:
@@ -337,7 +346,7 @@ def label_of(table: dict[str, Any], name: str, options: BaseModel) -> str:
     A choice such as `mode = "private"` that is the default anyway is left out, and so are, beside a label of the user's
     own, all parameters but the swept ones.
     """
-    words = [table.get("label") or name]
+    words = [filled(table.get("label") or name, options)]
     for key in table:
         if key == "sweep":
             words += [f"{swept}={brief(getattr(options, swept))}" for swept in table["sweep"]]

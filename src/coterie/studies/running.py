@@ -17,7 +17,7 @@ import numpy as np
 
 from coterie.contract import Method
 from coterie.engines.simulate import Run
-from coterie.errors import StorageError, UsageError
+from coterie.errors import StorageError
 from coterie.privacy.accountant import accounted
 from coterie.studies.case import Case, is_random, make_case
 from coterie.studies.procurement import check, instance_of, suppliers_of
@@ -93,10 +93,7 @@ def check_rows(study: Specification) -> None:
     if isinstance(study.problem, Procurement):
         check(study, study.problem)
     for row in study.rows:
-        try:
-            make_case(study, row, 0)
-        except UsageError as error:
-            raise UsageError(f"{study.name}: {row.label}: {error}") from error
+        make_case(study, row, 0)
 
 
 class _Cases:
