@@ -111,10 +111,11 @@ def test_an_interruption_has_its_code_whatever_was_done(command, monkeypatch):
         (["audit", "ucb1", "--view", "pubic", "--horizon", "24"], "public"),
         (["check", "fed-ubc"], "fed-ucb"),
         (["statement", "quikstart"], "quickstart"),
-        (["statement", "quickstart", "--set", "horizon=200", "--row", "together, privat epsilon=1"], "together, private epsilon=1"),
+        (["statement", "quickstart", "--set", "horizon=200", "--row", "together, privat epsilon=1"],
+         "together, private epsilon=1"),
     ],
-    ids=" ".join,
-)
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)  # fmt: skip
 def test_wherever_a_name_is_asked_for_the_nearest_is_suggested(command, arguments, near, tmp_path):
     done = command(*arguments)
     assert done.returncode == 2 and f"did you mean {near!r}?" in done.stderr

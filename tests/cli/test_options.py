@@ -16,6 +16,8 @@ agents = 4
 name = "cdp-mab"
 """
 SUPPLIERS = "agent,producer,cost,capacity,quality\nA,x,0.2,5,0.9\nA,y,0.3,5,0.8\nB,x,0.2,5,0.9\nB,y,0.4,5,0.8\n"
+NOT_FOR_A_STUDY = "must be left out for a study (--set changes its keys)"
+NOT_BESIDE = "must be left out beside --true-epsilon"
 NUMBERS = {
     ("run", "small.toml", "--workers"): "a whole number >= 1",
     ("audit", "fed-ucb", "--horizon"): f"a whole number >= {HORIZON_AT_LEAST}",
@@ -55,11 +57,12 @@ def test_a_number_that_no_engine_has_room_for_is_refused(command, small, argumen
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["budget", "quickstart", "--agents", "5"], "--agents must be left out for a study (--set changes its keys), got 5"),
-        (["budget", "quickstart", "--mode", "paper"], "--mode must be left out for a study (--set changes its keys), got paper"),
-        (["budget", "fed-ucb", "--epsilon", "1", "--true-epsilon", "2"], "epsilon must be left out beside --true-epsilon, got 1.0"),
-        (["budget", "fed-ucb", "--set", "epsilon=1", "--true-epsilon", "2"], "epsilon must be left out beside --true-epsilon, got 1"),
-        (["budget", "fed-ucb", "--epsilon", "1", "--set", "epsilon=2"], "--set epsilon=2: epsilon must be given once, got it twice"),
+        (["budget", "quickstart", "--agents", "5"], f"--agents {NOT_FOR_A_STUDY}, got 5"),
+        (["budget", "quickstart", "--mode", "paper"], f"--mode {NOT_FOR_A_STUDY}, got paper"),
+        (["budget", "fed-ucb", "--epsilon", "1", "--true-epsilon", "2"], f"epsilon {NOT_BESIDE}, got 1.0"),
+        (["budget", "fed-ucb", "--set", "epsilon=1", "--true-epsilon", "2"], f"epsilon {NOT_BESIDE}, got 1"),
+        (["budget", "fed-ucb", "--epsilon", "1", "--set", "epsilon=2"],
+         "--set epsilon=2: epsilon must be given once, got it twice"),
         (["audit", "fed-ucb", "--mode", "paper", "--set", "mode=private"],
          "--set mode=private: mode must be given once, got it twice"),
         (["audit", "quickstart", "--epsilon", "1"], "--epsilon must be left out with a study, got 1.0"),
@@ -122,7 +125,8 @@ def test_an_algorithm_named_on_the_command_line_is_looked_for_where_the_user_sta
 
 def test_options_that_do_not_fit_are_told_with_file_and_row(command, small):
     wrong = ["--set", "algorithm.noise=secagg", "--set", "algorithm.participation=0.5"]
+    told = "participation must be 1 with noise = 'secagg', got 0.5"
     for name in ("run", "budget", "statement", "audit"):
         done = command(name, "small.toml", *wrong)
-        told = "coterie: small.toml: cdp-mab noise=secagg participation=0.5: participation must be 1 with noise = 'secagg', got 0.5\n"
-        assert (done.returncode, done.stderr) == (2, told), name
+        assert done.stderr == f"coterie: small.toml: cdp-mab noise=secagg participation=0.5: {told}\n", name
+        assert done.returncode == 2

@@ -89,9 +89,9 @@ def make_case(study: Specification, row: Row, replication: int) -> Case:
     """
     try:
         return _make_case(study, row, replication)
-    except AlgorithmError:  # names the file, the line and the hook
-        raise
     except UsageError as error:
+        if isinstance(error, AlgorithmError) and row.content:  # it names the user's own file, the line and the hook
+            raise
         raise UsageError(f"{study.place}: {row.label}: {error}") from None
 
 

@@ -6,22 +6,20 @@ Any other braces are a user's own text and stay as they are.
 import re
 from typing import Any
 
+from pydantic import BaseModel
+
 PLACE = re.compile(r"\{([a-z_0-9.]+)\}")
 
 
 def filled(text: str, source: Any) -> str:
-    """The text with the number or the word that stands at each place of the source.
-
-    >>> from types import SimpleNamespace as Table
-    >>> filled("{problem.agents} agents, {horizon} rounds, {x}, {", Table(problem=Table(agents=3), horizon=10_000))
-    '3 agents, 10,000 rounds, {x}, {'
-    """
+    """The text with the number or the word that stands at each place of the source, a table of fields."""
     return PLACE.sub(lambda found: written(value_at(source, found[1])) or found[0], text)
 
 
 def value_at(source: Any, place: str) -> Any:
+    """Fields only, not what else an object may have."""
     for name in place.split("."):
-        source = getattr(source, name, None)
+        source = getattr(source, name) if isinstance(source, BaseModel) and name in type(source).model_fields else None
     return source
 
 
