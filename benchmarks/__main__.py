@@ -1,5 +1,11 @@
-"""Run all benchmarks and print ratios. Absolute figures move with the machine; ratios of one run do not."""
+"""Run benchmarks and print ratios. Absolute figures move with the machine; ratios of one run do not.
 
+    python -m benchmarks                      all of them, some minutes
+    python -m benchmarks gossip workers       some of them
+    python -m benchmarks.audit --help         what audits find
+"""
+
+import argparse
 import resource
 import threading
 import time
@@ -9,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import cooperative, elimination, gossip, procurement
+from coterie.errors import hint
 from coterie.network import path
 
 
@@ -24,6 +31,7 @@ def best_of(repeats, work):
 
 
 def compare_elimination(console):
+    """CDP-MAB beside a direct translation and a numpy loop."""
     agents, arms, horizon = 50, 100, 1_000_000
     printed, private = (elimination.case(agents, arms, horizon, mode=mode) for mode in ("paper", "private"))
     means, marks = printed.quality, printed.marks
@@ -43,6 +51,7 @@ def compare_elimination(console):
 
 
 def a_million_agents(console):
+    """One run of a million agents: time and memory."""
     case = elimination.case(1_000_000, 100, 1_000_000_000)
     seconds = best_of(3, lambda: case.simulate(0, 0, 1))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
@@ -63,6 +72,7 @@ def per_agent_round(case, replications=1):
 
 
 def compare_gossip(console):
+    """Gossip_UCB and Fed_UCB beside a direct translation and a numpy loop."""
     agents, horizon, graph = 10, 200_000, path(10)
     mu, edges = gossip.means(agents, 10), graph.edges
     adjacency = np.zeros((agents, agents), bool)
@@ -86,6 +96,7 @@ def compare_gossip(console):
 
 
 def compare_cooperative(console):
+    """Coop-UCB and its private and robust forms beside a direct translation and a numpy loop."""
     agents, horizon = 200, 10_000
     coop = cooperative.case("coop-ucb", agents, horizon)
     links, mu = coop.links, coop.quality
@@ -119,6 +130,7 @@ def print_rounds(console, title, rows):
 
 
 def compare_procurement(console):
+    """NF, FCB and P-FCB beside a direct translation and a numpy loop."""
     horizon, few = 50_000, 500
     for binding in (False, True):
         quality, cost, capacity = procurement.suppliers(10, 30, binding)
@@ -138,6 +150,7 @@ def compare_procurement(console):
 
 
 def two_workers(console):
+    """How much more two threads do than one."""
     case = elimination.case(50, 100, 10**6)
     case.simulate(0, 0, 1)
 
@@ -154,12 +167,27 @@ def two_workers(console):
     console.print(f"two workers do {one / two:.2f} x the work of one in the same time")
 
 
-def main():
+BENCHMARKS = {
+    "elimination": compare_elimination, "million": a_million_agents, "growth": growth, "workers": two_workers,
+    "gossip": compare_gossip, "cooperative": compare_cooperative, "procurement": compare_procurement,
+}  # fmt: skip
+
+
+def main(arguments=None):
+    listed = "\n".join(f"  {name:<12} {benchmark.__doc__}" for name, benchmark in BENCHMARKS.items())
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__, epilog=f"benchmarks:\n{listed}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("names", nargs="*", metavar="NAME", help="which; default: all of them")
+    names = parser.parse_args(arguments).names or list(BENCHMARKS)
+    for name in names:
+        if name not in BENCHMARKS:
+            parser.error(f"NAME must be one of {', '.join(BENCHMARKS)}, got {name!r}{hint(name, BENCHMARKS)}")
     console = Console()
     np.seterr(all="raise")
-    families = (compare_gossip, compare_cooperative, compare_procurement)
-    for benchmark in (compare_elimination, a_million_agents, growth, two_workers, *families):
-        benchmark(console)
+    for name in names:
+        BENCHMARKS[name](console)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,15 @@ LONGEST = 160  # characters of what Python says about an error
 OWN = "coterie_own_"  # how the names of modules begin that are files of users' own
 
 
+def module_name(text: str) -> str:
+    """A name that text written by us can import, whatever characters a user chose.
+
+    >>> module_name("my-algo v2.1")
+    'my_algo_v2_1'
+    """
+    return re.sub(r"[^0-9A-Za-z_]", "_", text)
+
+
 def shown(file: str | Path) -> str:
     """The path of a file, as short as it can be read from here."""
     path = Path(file)

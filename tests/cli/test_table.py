@@ -44,8 +44,8 @@ def test_every_promise_has_its_mark_and_the_key_explains_those_that_occur(printe
     lines, text = printed(*rows)
     assert lines["kept"][-3:] == ["1", "1", "●"] and lines["weak"][-3:] == ["5", "5", "◐"]
     assert lines["broken"][-3:] == ["0.1", "5", "✕"] and lines["lost"][-4:] == ["1", "no", "limit", "✕"]
-    assert lines["bare"][-3:] == ["nothing", "no", "limit"]
-    assert "● promised and kept, ◐ kept, but weak, ✕ broken" in text
+    assert lines["bare"][-4:] == ["nothing", "no", "limit", "○"]
+    assert "● promised and kept, ◐ kept, but weak, ✕ broken, ○ nothing promised" in " ".join(text.split())
     assert "◐" not in printed(rows[0])[1]
 
 

@@ -150,7 +150,10 @@ def test_the_real_file_and_the_built_in_table_are_the_same_study():
 
 SOURCES = "problem must have exactly one of means, instance and dataset, got"
 REFUSED = {
-    "unknown data set": (study(dataset="diabetis"), "problem.dataset must be 'diabetes', got 'diabetis'"),
+    "unknown data set": (
+        study(dataset="diabetis"),
+        "problem.dataset must be 'diabetes', got 'diabetis'; did you mean 'diabetes'?",
+    ),
     "data set and means": (study(means=[[0.1, 0.2]]), f"{SOURCES} means and dataset"),
     "data set and instance": (study(instance="grid"), f"{SOURCES} instance and dataset"),
     "all three": (study(means=[0.1, 0.2], instance="grid"), f"{SOURCES} means and instance and dataset"),

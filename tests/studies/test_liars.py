@@ -50,7 +50,10 @@ REFUSED = {
     "half of the agents lie": ({"liars": 0.5}, "faults.liars must be a number in [0, 0.5), got 0.5"),
     "liars negative": ({"liars": -0.1}, "faults.liars must be a number in [0, 0.5), got -0.1"),
     "liars text": ({"liars": "0.1"}, "faults.liars must be a number in [0, 0.5), got '0.1' (text)"),
-    "attack unknown": ({"liars": 0.1, "attack": "promote-wurst"}, f"faults.attack must be {ATTACKS}, got 'promote-wurst'"),
+    "attack unknown": (
+        {"liars": 0.1, "attack": "promote-wurst"},
+        f"faults.attack must be {ATTACKS}, got 'promote-wurst'; did you mean 'promote-worst'?",
+    ),
     "attack a number": ({"liars": 0.1, "attack": 2}, f"faults.attack must be {ATTACKS}, got 2"),
     "contamination above 1": ({"contamination": 1.1}, "faults.contamination must be a number in [0, 1], got 1.1"),
     "contaminant outside": (
@@ -68,7 +71,7 @@ REFUSED = {
     "swept half": ({"sweep": {"liars": [0, 0.1, 0.6]}}, "faults.sweep.liars[2] must be a number in [0, 0.5), got 0.6"),
     "swept attack": (
         {"sweep": {"liars": [0.1], "attack": ["random", "rnd"]}},
-        f"faults.sweep.attack[1] must be {ATTACKS}, got 'rnd'",
+        f"faults.sweep.attack[1] must be {ATTACKS}, got 'rnd'; did you mean 'random'?",
     ),
 }
 
@@ -91,7 +94,7 @@ OPTIONS = {
     ),
     "votes misspelt": (
         {"name": "pr-ucb", "votes": "medien"},
-        "algorithm[0].votes of pr-ucb must be 'median', 'mean' or 'scouts', got 'medien'",
+        "algorithm[0].votes of pr-ucb must be 'median', 'mean' or 'scouts', got 'medien'; did you mean 'median'?",
     ),
 }
 

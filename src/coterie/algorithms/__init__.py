@@ -1,6 +1,5 @@
 """One file per family. A file exports `ENTRIES`; a new algorithm is one new file here, or a user's own file named by path."""
 
-import difflib
 import functools
 import hashlib
 import importlib.util
@@ -12,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from coterie.contract import Entry, Method, Setting
-from coterie.errors import AlgorithmError, CoterieError, UsageError
-from coterie.guests import OWN, place_of, shown, told
+from coterie.errors import AlgorithmError, CoterieError, UsageError, hint
+from coterie.guests import OWN, module_name, place_of, shown, told
 
 
 @functools.cache
@@ -32,9 +31,8 @@ def find(name: str) -> Entry:
     if name.endswith(".py"):
         return _load(Path(name))
     if name not in entries():
-        near = difflib.get_close_matches(name, names(), 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise UsageError(f"algorithm name must be one of {', '.join(names())}, or a path ending in .py, got {name!r}{hint}")
+        wanted = f"one of {', '.join(names())}, or a path ending in .py"
+        raise UsageError(f"algorithm name must be {wanted}, got {name!r}{hint(name, names())}")
     return entries()[name]
 
 
@@ -48,7 +46,7 @@ def digest(path: Path) -> str:
 
 def _load(path: Path) -> Entry:
     """The module's name holds a hash of its text: compiled engines are cached under it."""
-    name = f"{OWN}{path.stem}_{digest(path)}"
+    name = module_name(f"{OWN}{path.stem}_{digest(path)}")
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, path)
         assert spec and spec.loader

@@ -19,7 +19,7 @@ from coterie.audit.recorder import Recorded
 from coterie.audit.stage import AGENTS, Stage
 from coterie.contract import Method
 from coterie.engines.simulate import Run
-from coterie.errors import UsageError
+from coterie.errors import UsageError, hint
 
 VIEWS = ("public", "messages", "neighbour", "server")
 NEIGHBOUR = 1  # in the middle of the row, beside agent 0
@@ -63,7 +63,7 @@ def check_view(view: str, stage: Stage) -> None:
     missing |= {"neighbour"} if structure == "alone" else set()
     known = [name for name in VIEWS if name not in missing]
     if view not in known:
-        raise UsageError(f"--view must be one of {', '.join(known)} here, got {view!r}")
+        raise UsageError(f"--view must be one of {', '.join(known)} here, got {view!r}{hint(view, known)}")
 
 
 class Part(NamedTuple):

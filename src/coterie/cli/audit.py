@@ -1,15 +1,16 @@
 """`coterie audit`."""
 
-import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
 
+from coterie.cli.console import output, write_json
+from coterie.cli.options import check_writable, is_algorithm, left_out, number, parameters_of, whole
 from coterie.cli.progress import HELP, waiting
-from coterie.errors import UsageError
+from coterie.cli.table import COLOURS
+from coterie.errors import FAILED
+from coterie.privacy.statement import Promise
 
 
 def audit(
@@ -17,12 +18,16 @@ def audit(
         metavar="ALGORITHM|FILE|STUDY", help="The name of an algorithm, a file of your own (.py), or a study."
     ),
     mode: str = typer.Option(None, metavar="M", help="private or paper. Default: the algorithm's own."),
-    epsilon: float = typer.Option(None, metavar="E", help="Default: the algorithm's own."),
+    epsilon: float = typer.Option(None, metavar="E", parser=number("--epsilon"), help="Default: the algorithm's own."),
     sets: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="Another option, e.g. --set mechanism=tree"),
     view: str = typer.Option(None, metavar="V", help="Who looks: public, messages, neighbour or server. Default: as promised."),
-    horizon: int = typer.Option(0, metavar="T", help="Rounds that are lived twice. Default: 200, or what two epochs need."),
-    trials: int = typer.Option(None, metavar="N", help="Trials of each side, for each reward that is tried. Default: 30000."),
-    seed: int = typer.Option(0, metavar="S", help="The same seed plays the same trials."),
+    horizon: int = typer.Option(
+        None, metavar="T", parser=whole("--horizon", 24), help="Rounds lived twice. Default: 200, or what two epochs need."
+    ),
+    trials: int = typer.Option(
+        None, metavar="N", parser=whole("--trials", 300), help="Trials of each side, for each reward tried. Default: 30000."
+    ),
+    seed: int = typer.Option(0, metavar="S", parser=whole("--seed", 0), help="The same seed plays the same trials."),
     quick: bool = typer.Option(False, "--quick", help="6000 trials, and at most 1000 rewards lived twice."),
     yes: bool = typer.Option(False, "--yes", help="Do not ask, however long it will take."),
     out: Path = typer.Option(None, metavar="DIR", help="Write a page about it there (audit.html, audit.json)."),
@@ -40,41 +45,36 @@ def audit(
     from coterie.cli.asking import ask
     from coterie.report.audit import write
 
-    check_numbers(seed, horizon)
-    if quick and trials is not None:
-        raise UsageError(f"--trials must be left out with --quick, got {trials}")
+    check_numbers(seed, horizon or 0)
+    if quick:
+        left_out({"--trials": trials}, "with --quick")
+    if out is not None:
+        check_writable(out, "audit.html", "audit.json")
+    named = is_algorithm(subject)
+    options = parameters_of(sets, {"mode": mode, "epsilon": epsilon}) if named else {}
+    if not named:
+        left_out({"--mode": mode, "--epsilon": epsilon, "--view": view, "--trials": trials}, "with a study")
     with waiting("setting the stage", progress) as shown:
-        ask(seconds_needed(horizon, trials or TRIALS), yes, shown)
-        about: dict[str, Any] = {"horizon": horizon, "seed": seed, "progress": shown.show}
-        if _is_study(subject):
-            given = {"--mode": mode, "--epsilon": epsilon, "--view": view, "--trials": trials}
-            facts = _of_study(subject, sets, quick, given, about)
+        ask(seconds_needed(horizon or 0, trials or TRIALS), yes, shown)
+        about: dict[str, Any] = {"horizon": horizon or 0, "seed": seed, "progress": shown.show}
+        if named:
+            facts = _of_algorithm(subject, options, view, trials, quick, about)
         else:
-            facts = _of_algorithm(subject, _options(mode, epsilon, sets), view, trials, quick, about)
+            facts = _of_study(subject, sets, quick, about)
         if out is not None:
             shown.do("writing", "writing the page")
             write(out, facts)
     if as_json:
-        sys.stdout.write(json.dumps(facts, indent=1, allow_nan=False) + "\n")
+        write_json(facts)
     else:
         _print(facts, out)
     if facts["failed"]:
-        raise typer.Exit(1)
+        raise typer.Exit(FAILED)
 
 
-def _is_study(subject: str) -> bool:
-    from coterie.algorithms import names
-    from coterie.studies import builtin_studies
-
-    return subject.endswith(".toml") or (subject in builtin_studies() and subject not in names())
-
-
-def _of_study(study: str, sets: list[str], quick: bool, given: dict[str, Any], about: dict[str, Any]) -> dict[str, Any]:
+def _of_study(study: str, sets: list[str], quick: bool, about: dict[str, Any]) -> dict[str, Any]:
     from coterie import audit as auditing
 
-    for name, value in given.items():
-        if value is not None:
-            raise UsageError(f"{name} must be left out with a study, got {value}")
     return auditing.study_document(auditing.audit_study(study, tuple(sets), quick=quick, **about))
 
 
@@ -91,26 +91,21 @@ def _of_algorithm(
     return auditing.document(found)
 
 
-def _options(mode: str | None, epsilon: float | None, sets: list[str]) -> dict[str, Any]:
-    from coterie.studies.reading import parse_value
-
-    options: dict[str, Any] = {}
-    for setting in sets:
-        key, equals, text = setting.partition("=")
-        if not equals or not key.isidentifier():
-            raise UsageError(f"--set must be KEY=VALUE such as mechanism=tree, got {setting!r}")
-        options[key] = parse_value(text)
-    given = {"mode": mode, "epsilon": epsilon}
-    return options | {name: value for name, value in given.items() if value is not None}
-
-
 def _print(facts: dict[str, Any], out: Path | None) -> None:
     from coterie.report.audit import lines, verdict_words
 
-    output = Console()
-    colour = "red" if facts["failed"] else "green"
-    output.print(verdict_words(facts), style=f"bold {colour}", highlight=False, soft_wrap=True, markup=False)
+    console = output()
+    console.print(verdict_words(facts), style=f"bold {_colour(facts)}", soft_wrap=True)
     for name, text in lines(facts):
-        output.print(f"{name:<10} {text}", highlight=False, soft_wrap=True, markup=False)
+        console.print(f"{name:<10} {text}", soft_wrap=True)
     if out is not None:
-        output.print(f"page: {out / 'audit.html'}", soft_wrap=True, highlight=False)
+        console.print(f"page: {out / 'audit.html'}", soft_wrap=True)
+
+
+def _colour(facts: dict[str, Any]) -> str:
+    """Where nothing is promised nothing is kept, either."""
+    from coterie.report.audit import promises
+
+    if facts["failed"]:
+        return COLOURS[Promise.BROKEN]
+    return COLOURS[Promise.KEPT if promises(facts) else Promise.NOTHING]

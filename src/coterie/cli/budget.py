@@ -1,16 +1,15 @@
 """`coterie budget`."""
 
-import json
-import sys
 from collections.abc import Iterator
 from math import inf
 from typing import Any
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
+from coterie.cli.console import output, visible, write_json
 from coterie.cli.layout import Entry, lines, wrapped
+from coterie.cli.options import is_algorithm, left_out, number, parameters_of, whole
 from coterie.cli.progress import waiting
 from coterie.cli.table import COLOURS
 from coterie.errors import UsageError
@@ -23,14 +22,27 @@ from coterie.report.words import Words
 
 def budget(
     target: str = typer.Argument(help="An algorithm, a TOML file, or the name of a built-in study."),
-    agents: int = typer.Option(None, metavar="N", help="For an algorithm: the number of agents; default 10."),
-    arms: int = typer.Option(None, metavar="K", help="For an algorithm: the number of arms; default 10."),
-    horizon: int = typer.Option(None, metavar="T", help="For an algorithm: the number of rounds; default 10,000."),
-    epsilon: float = typer.Option(None, metavar="E", help="For an algorithm: the epsilon to promise."),
+    agents: int = typer.Option(
+        None, metavar="N", parser=whole("--agents", 1, AGENTS_MOST), help="For an algorithm: the number of agents; default 10."
+    ),
+    arms: int = typer.Option(
+        None, metavar="K", parser=whole("--arms", 2, ARMS_MOST), help="For an algorithm: the number of arms; default 10."
+    ),
+    horizon: int = typer.Option(
+        None, metavar="T", parser=whole("--horizon", 1, HORIZON_MOST),
+        help="For an algorithm: the number of rounds; default 10,000.",
+    ),
+    epsilon: float = typer.Option(
+        None, metavar="E", parser=number("--epsilon"), help="For an algorithm: the epsilon to promise."
+    ),
     mode: str = typer.Option(None, metavar="M", help="For an algorithm: private, paper, ..."),
-    true_epsilon: float = typer.Option(None, metavar="E", help="Instead: the epsilon that shall hold; finds the noise."),
+    true_epsilon: float = typer.Option(
+        None, metavar="E", parser=number("--true-epsilon"), help="Instead: the epsilon that shall hold; finds the noise."
+    ),
     sets: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="An option of the algorithm, or a key of the study."),
-    person: int = typer.Option(10, metavar="M", help="Also tell what a person with so many rewards loses."),
+    person: int = typer.Option(
+        10, metavar="M", parser=whole("--person", 1, HORIZON_MOST), help="Also tell what a person with so many rewards loses."
+    ),
     yes: bool = typer.Option(False, "--yes", help="Do not ask, however long it will take."),
     as_json: bool = typer.Option(False, "--json", help="Everything as JSON on stdout, and nothing else there."),
 ) -> None:
@@ -38,38 +50,34 @@ def budget(
 
     Example: coterie budget fed-ucb --agents 10 --arms 10 --horizon 1000 --epsilon 1
     """
-    from coterie.algorithms import names
     from coterie.checking import find
     from coterie.cli.asking import asked
     from coterie.studies import load_study
     from coterie.studies.budget import price_study
 
-    for name, value, least, most in (
-        ("agents", agents, 1, AGENTS_MOST), ("arms", arms, 2, ARMS_MOST), ("horizon", horizon, 1, HORIZON_MOST),
-        ("person", person, 1, HORIZON_MOST),
-    ):  # fmt: skip
-        if value is not None and not least <= value <= most:
-            raise UsageError(f"--{name} must be a whole number in [{least}, {most}], got {value}")
-    words = Words()
+    named, words = is_algorithm(target), Words()
+    parameters = parameters_of(sets, {"epsilon": epsilon, "mode": mode}) if named else {}
+    if true_epsilon is not None:
+        left_out({"epsilon": parameters.get("epsilon")}, "beside --true-epsilon")
+    if not named:
+        sizes = {"--agents": agents, "--arms": arms, "--horizon": horizon}
+        given = sizes | {"--epsilon": epsilon, "--mode": mode, "--true-epsilon": true_epsilon}
+        left_out(given, "for a study (--set changes its keys)")
     with waiting("adding up") as shown:
-        if target in names() or target.endswith(".py"):
-            given = {key: value for key, value in (("epsilon", epsilon), ("mode", mode)) if value is not None}
-            sizes = (agents or 10, arms or 10, horizon or 10_000)
-            prices = [_price(find(target), given | _options(sets), sizes, true_epsilon, asked(yes, shown))]
-        elif any(value is not None for value in (epsilon, mode, true_epsilon, agents, arms, horizon)):
-            named = "--epsilon, --mode, --true-epsilon, --agents, --arms and --horizon"
-            raise UsageError(f"{named} must be left out for a study, use --set; got {target!r}")
+        if named:
+            about = (agents or 10, arms or 10, horizon or 10_000)
+            prices = [_price(find(target), parameters, about, true_epsilon, asked(yes, shown))]
         else:
             study = load_study(target, sets).specification
             prices, words = price_study(study, asked(yes, shown)), Words(**study.words.model_dump())
     rows = [price.document(person) for price in prices]
     if as_json:
-        sys.stdout.write(json.dumps({"rows": rows}, indent=1, allow_nan=False) + "\n")
+        write_json({"rows": rows})
         return
-    console = Console()
+    console = output()
     for row in rows:
         for line in budget_lines(row, person, words, console.width):
-            console.print(line, highlight=False)
+            console.print(line)
 
 
 def _price(
@@ -86,21 +94,12 @@ def _price(
     return price_of_truth(entry, parameters, setting, true_epsilon, allow)
 
 
-def _options(sets: list[str]) -> dict[str, Any]:
-    from coterie.studies.reading import parse_value
-
-    pairs = [entry.partition("=") for entry in sets]
-    for key, equals, _ in pairs:
-        if not equals or not key.isidentifier():
-            raise UsageError(f"--set must be KEY=VALUE such as mechanism=tree, got {key!r}")
-    return {key: parse_value(value) for key, _, value in pairs}
-
-
 def budget_lines(row: dict[str, Any], person: int, words: Words, width: int) -> list[Text]:
     """What is promised, then what each party sees, how much it learns and why, in lines that fit."""
     privacy, found = row["privacy"], promise(row["privacy"])
     said = f"ε = {epsilon_text(privacy['claimed'])} " if found.kept else ""
-    title = Text.assemble((f"{row['label']}: {said}", "bold"), (promise_words(privacy), f"bold {COLOURS[found]}"))
+    head = (f"{visible(row['label'])}: {said}", "bold")
+    title = Text.assemble(head, (promise_words(privacy), f"bold {COLOURS[found]}"))
     sizes = {"agent": row["agents"], "arm": row["arms"], "round": row["horizon"]}
     about = f"{', '.join(plural(count, noun) for noun, count in sizes.items())}; ε that holds: of {privacy['unit']}"
     headings = ("ε that\nholds", f"with {person}\nrewards", "whole\nhistory")
@@ -112,8 +111,8 @@ def budget_lines(row: dict[str, Any], person: int, words: Words, width: int) -> 
 
 
 def _parties(row: dict[str, Any]) -> Iterator[Entry]:
-    for one, several, whole in zip(row["parties"], row["person"]["parties"], row["history"], strict=True):
-        losses = [epsilon_text({"epsilon": view["epsilon"], "delta": 0.0}) for view in (one, several, whole)]
+    for one, several, every in zip(row["parties"], row["person"]["parties"], row["history"], strict=True):
+        losses = [epsilon_text({"epsilon": view["epsilon"], "delta": 0.0}) for view in (one, several, every)]
         reason = f"trusting {one['trusts']}" if one["epsilon"] is not None else f"no limit, because {one['why']}"
         yield Entry(one["party"], losses, f"sees {one['sees']}; {reason}")
 

@@ -1,11 +1,9 @@
 """`coterie check`."""
 
-import json
-import sys
-
 import typer
-from rich.console import Console
+from rich.text import Text
 
+from coterie.cli.console import output, visible, write_json
 from coterie.cli.progress import HELP, waiting
 
 
@@ -31,18 +29,18 @@ def check(
     from coterie.algorithms import find
     from coterie.checking import check as checks
 
-    console, found = Console(), list[str]()
+    console, found = output(), list[str]()
     with waiting("reading, and playing a dozen rounds", progress) as shown:
         for step in checks(algorithm, quick):
             found.append(step)
             shown.clear()
             if not as_json:
-                console.print(f"[green]✓[/green] {step}", highlight=False, soft_wrap=True)
+                console.print(Text.assemble(("✓", "green"), f" {visible(step)}"), soft_wrap=True)
             shown.do("checking", "compiling every form, and playing it" if len(found) > 3 and not quick else "playing")
     entry = find(algorithm)
     forms = len(entry.examples)
     if as_json:
         facts = {"algorithm": entry.name, "forms": forms, "compiled": not quick, "checked": found}
-        sys.stdout.write(json.dumps(facts, indent=1) + "\n")
+        write_json(facts)
     else:
-        console.print(f"checked: {entry.name} ({forms} form{'s' if forms != 1 else ''})", highlight=False)
+        console.print(f"checked: {entry.name} ({forms} form{'s' if forms != 1 else ''})", soft_wrap=True)

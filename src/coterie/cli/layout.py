@@ -7,6 +7,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from coterie.cli.console import visible
+
 GAP, INDENT = 2, 2
 
 
@@ -18,6 +20,7 @@ class Entry(NamedTuple):
 
 def lines(headings: Sequence[str], entries: Sequence[Entry], width: int, name: str = "") -> list[Text]:
     """`headings` may have several lines; `name` heads the labels."""
+    entries = [entry._replace(label=visible(entry.label), remark=visible(entry.remark)) for entry in entries]
     widths = [
         max(map(cell_len, [*heading.split("\n"), *(str(entry.cells[place]) for entry in entries)]))
         for place, heading in enumerate(headings)
@@ -69,6 +72,6 @@ def _block(headings: Sequence[str], entry: Entry, width: int) -> list[Text]:
 def wrapped(text: Text | str, width: int, indent: int = 0, style: str = "") -> list[Text]:
     if not str(text):
         return []
-    whole = Text(text, style) if isinstance(text, str) else text
+    whole = Text(visible(text), style) if isinstance(text, str) else text
     found = whole.wrap(Console(width=width), max(1, width - indent))
     return [Text(" " * indent) + line for line in found]

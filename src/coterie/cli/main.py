@@ -1,69 +1,100 @@
 """Entry point: the list of commands, and what happens to errors."""
 
+import contextlib
 import os
 import sys
 import traceback
+from typing import NoReturn
 
 import typer
 
 from coterie.cli.audit import audit
 from coterie.cli.budget import budget
 from coterie.cli.check import check
+from coterie.cli.console import visible
 from coterie.cli.interrupts import interruptible
 from coterie.cli.run import run
 from coterie.cli.statement import statement
 from coterie.cli.studies import studies
-from coterie.errors import AlgorithmError, CoterieError
+from coterie.cli.usage import Command, words_of
+from coterie.errors import (
+    BROKEN_PIPE,
+    INTERRUPTED,
+    AlgorithmError,
+    CoterieError,
+    StorageError,
+    UsageError,
+    exit_codes,
+)
 from coterie.guests import blamed
 from coterie.version import VERSION
 
 app = typer.Typer(
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
     help="Private federated bandits: many agents learn together which arm is best, without handing over their data.",
     epilog="Start with [bold]coterie run hospitals[/bold], then open the page it names. "
-    "[bold]coterie studies[/bold] lists more. A study is a short TOML file: copy one and change it.",
+    "[bold]coterie studies[/bold] lists more. A study is a short TOML file: copy one and change it.\n\n"
+    "[bold]Exit codes[/bold]\n" + "\n".join(f"{code:>3}  {meaning}" for code, meaning in exit_codes().items()),
 )
-app.command()(run)
-app.command()(studies)
-app.command()(audit)
-app.command()(budget)
-app.command()(statement)
-app.command()(check)
+for command in (run, studies, audit, budget, statement, check):
+    app.command(cls=Command)(command)
 
 
 @app.callback(invoke_without_command=True)
 def options(
+    context: typer.Context,
     version: bool = typer.Option(False, "--version", help="Print the version and stop."),
 ) -> None:
     if version:
         typer.echo(VERSION)
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 @interruptible
 def main() -> None:
     """Run a command. Every error is one line on stderr; its class decides the exit code."""
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a terminal may lack some characters
     try:
-        sys.exit(app(standalone_mode=False) or 0)
+        code = app(standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(code or 0)
+    except SystemExit as stopped:
+        if isinstance(stopped.__context__, BrokenPipeError):  # whatever code the libraries have for it
+            close_pipe()
+        raise
+    except BrokenPipeError:
+        close_pipe()
+    except (KeyboardInterrupt, typer.Abort):
+        sys.exit(INTERRUPTED)
     except CoterieError as error:
         fail(str(error), error.exit_code)
-    except (KeyboardInterrupt, typer.Abort):
-        sys.exit(130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
     except Exception as error:
         if hasattr(error, "format_message"):  # the command line itself was wrong: every release of typer has this method
-            fail(f"{error.format_message().splitlines()[0]} (coterie --help lists what there is)", 2)
+            fail(f"{words_of(error)} (coterie --help lists what there is)", UsageError.exit_code)
         if os.environ.get("COTERIE_DEBUG"):
             traceback.print_exc()
         if line := blamed(error):
             fail(line, AlgorithmError.exit_code)
-        fail(f"bug: {type(error).__name__}: {error} (COTERIE_DEBUG=1 shows where)", 70)
+        if isinstance(error, OSError):
+            write_nowhere()
+            fail(f"{error.filename or 'the output'}: {error.strerror}", StorageError.exit_code)
+        fail(f"bug: {type(error).__name__}: {error} (COTERIE_DEBUG=1 shows where)", CoterieError.exit_code)
 
 
-def fail(message: str, code: int) -> None:
-    print(f"coterie: {message}", file=sys.stderr)
+def fail(message: str, code: int) -> NoReturn:
+    print(f"coterie: {visible(' '.join(message.splitlines()))}", file=sys.stderr)
     sys.exit(code)
+
+
+def close_pipe() -> NoReturn:
+    write_nowhere()
+    sys.exit(BROKEN_PIPE)
+
+
+def write_nowhere() -> None:
+    """What is left in the buffer cannot be written; Python would complain at its end, with a code of its own."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

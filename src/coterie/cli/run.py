@@ -1,23 +1,24 @@
 """`coterie run`."""
 
-import json
-import sys
 from pathlib import Path
 
 import typer
-from rich.console import Console
+from rich.text import Text
 
+from coterie.cli.console import output, visible, write_json
 from coterie.cli.interrupts import keeps
+from coterie.cli.options import one_of, whole
 from coterie.cli.progress import HELP, waiting
 from coterie.cli.table import summary_lines
-from coterie.errors import UsageError
 
 
 def run(
     study: str = typer.Argument(help="A TOML file, or the name of a built-in study (see `coterie studies`)."),
     out: Path = typer.Option(None, metavar="DIR", help="Where to keep the run. Default: runs/<name>-<hash>"),
     sets: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="Override a value, e.g. --set horizon=1000"),
-    workers: int = typer.Option(None, metavar="N", help="Worker threads. Default: one for each core."),
+    workers: int = typer.Option(
+        None, metavar="N", parser=whole("--workers", 1), help="Worker threads. Default: one for each core."
+    ),
     engine: str = typer.Option("local", metavar="local", help="Where batches run."),
     fresh: bool = typer.Option(False, "--fresh", help="Remove what a run left in DIR first, damaged or not; other files stay."),
     progress: str = typer.Option("bar", metavar="bar|json|none", help=HELP),
@@ -32,17 +33,14 @@ def run(
     from coterie.cli.asking import ask
     from coterie.report import write
     from coterie.report.rows import warnings_of
-    from coterie.studies import builtin_studies, load_study
+    from coterie.studies import builtin_names, load_study
     from coterie.studies.store import read_manifest
 
-    if workers is not None and workers < 1:
-        raise UsageError(f"--workers must be a whole number >= 1, got {workers}")
-    if engine != "local":
-        raise UsageError(f"--engine must be local, got {engine!r}")
+    one_of("--engine", ["local"], engine)
     with waiting("reading the study", progress) as shown:
         loaded = load_study(study, sets)
         folder = out or loaded.folder
-        as_shipped, done = study in builtin_studies() and not sets, not fresh and (folder / "summary.json").exists()
+        as_shipped, done = study in builtin_names() and not sets, not fresh and (folder / "summary.json").exists()
         if not (as_shipped or done):
             forecast = loaded.forecast(workers)
             forecast.refuse(folder)
@@ -53,11 +51,11 @@ def run(
         page = folder / "report.html"
         write(page, result.document(), read_manifest(folder))
     if as_json:
-        sys.stdout.write(json.dumps(result.document(), indent=1, allow_nan=False) + "\n")
+        write_json(result.document())
         return
-    output = Console()
-    for line in summary_lines(result.document(), output.width, every):
-        output.print(line)
+    printed = output()
+    for line in summary_lines(result.document(), printed.width, every):
+        printed.print(line)
     for rows, warning in warnings_of(result.summary):
-        output.print(f"note {rows}: {warning}", highlight=False, markup=False)
-    output.print(f"page: {page}", soft_wrap=True, highlight=False)
+        printed.print(Text.assemble(("note", "yellow"), f" {visible(rows)}: {visible(warning)}"))
+    printed.print(f"page: {page}", soft_wrap=True)

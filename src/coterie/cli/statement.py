@@ -1,15 +1,13 @@
 """`coterie statement`."""
 
-import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
-from rich.console import Console
 
+from coterie.cli.console import output, write_json
+from coterie.cli.options import check_writable, whole
 from coterie.cli.progress import waiting
-from coterie.errors import UsageError
 from coterie.limits import HORIZON_MOST
 
 if TYPE_CHECKING:
@@ -20,7 +18,9 @@ if TYPE_CHECKING:
 def statement(
     study: str = typer.Argument(help="A TOML file, or the name of a built-in study."),
     row: str = typer.Option(None, metavar="LABEL|N", help="Which row. Default: the smallest epsilon that is kept."),
-    rewards: int = typer.Option(10, metavar="M", help="Also tell what a person with so many rewards loses."),
+    rewards: int = typer.Option(
+        10, metavar="M", parser=whole("--rewards", 1, HORIZON_MOST), help="Also tell what a person with so many rewards loses."
+    ),
     times: list[str] = typer.Option([], metavar="STUDY", help="Another study on the same data, added up. May be given again."),
     sets: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="A key of the study, e.g. --set horizon=1000"),
     audit: bool = typer.Option(False, "--audit", help="Audit the row's algorithm first (minutes), and tell the verdict."),
@@ -37,23 +37,23 @@ def statement(
     from coterie.studies import load_study
     from coterie.studies.budget import price_study
 
-    if not 1 <= rewards <= HORIZON_MOST:
-        raise UsageError(f"--rewards must be a whole number in [1, {HORIZON_MOST}], got {rewards}")
     loaded, others = load_study(study, sets).specification, [load_study(other).specification for other in times]
+    path = out or Path(f"{loaded.name}-statement.html")
+    if out is not None or not as_json:
+        check_writable(path)
     with waiting("adding up") as shown:
         prices = price_study(loaded, asked(yes, shown))
         index = page.row_of(loaded, row, prices)
         priced = [(other.name, price_study(other, asked(yes, shown))) for other in others]
         found = page.facts(loaded, prices, index, rewards, priced, _audited(loaded.rows[index]) if audit else None)
-    path = out or Path(f"{loaded.name}-statement.html")
     if out is not None or not as_json:
         page.write(path, found)
     if as_json:
-        sys.stdout.write(json.dumps(found, indent=1, allow_nan=False) + "\n")
+        write_json(found)
         return
-    console = Console()
+    console = output()
     for line in [*page.text(found, console.width), f"page: {path}"]:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        console.print(line, soft_wrap=True)
 
 
 def _audited(row: "Row") -> "Verdict":

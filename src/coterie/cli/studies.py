@@ -1,11 +1,9 @@
 """`coterie studies`."""
 
-import json
-
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from coterie.cli.console import output, write_json
 from coterie.cli.layout import INDENT, wrapped
 
 NARROW = 72  # columns: beside the longest names no title could be read
@@ -20,9 +18,9 @@ def studies(as_json: bool = typer.Option(False, "--json", help="Names and titles
 
     found = builtin_studies()
     if as_json:
-        typer.echo(json.dumps(found, indent=1))
+        write_json(found)
         return
-    console = Console()
+    console = output()
     if console.width < NARROW:
         for name, title in found.items():
             for line in (*wrapped(name, console.width, style="bold"), *wrapped(title, console.width, INDENT)):

@@ -6,6 +6,7 @@ from typing import Any
 
 from rich.text import Text
 
+from coterie.cli.console import visible
 from coterie.cli.layout import Entry, lines
 from coterie.privacy.statement import Promise, epsilon_text, promise
 from coterie.report.groups import drawn
@@ -15,7 +16,7 @@ from coterie.report.rows import Row
 from coterie.report.words import Words
 
 COLOURS = {Promise.KEPT: "green", Promise.WEAK: "yellow", Promise.BROKEN: "red", Promise.NOTHING: "default"}
-MARKS = {Promise.KEPT: "●", Promise.WEAK: "◐", Promise.BROKEN: "✕"}  # words would leave no room for the rows' names
+MARKS = {kind: kind.mark for kind in Promise}  # words would leave no room for the rows' names
 ROWS_MOST = 25  # a longer table is not read
 ELSEWHERE = "all are on the page and in summary.json, and --all prints them"
 
@@ -25,8 +26,8 @@ def summary_lines(document: dict[str, Any], width: int, every: bool = False) -> 
     rows, words = document["rows"], Words(**document["study"]["words"])
     shown, why = (rows, "") if every else telling(rows)
     below = [*key(rows, shown), *([f"{len(shown)} of {len(rows)} rows, {why}; {ELSEWHERE}"] if why else [])]
-    told = [Text(words.in_place_of_ours(line)) for line in below]
-    return [Text(document["study"]["title"], "bold"), Text(""), *_table(shown, words, width), Text(""), *told]
+    told = [Text(visible(words.in_place_of_ours(line))) for line in below]
+    return [Text(visible(document["study"]["title"]), "bold"), Text(""), *_table(shown, words, width), Text(""), *told]
 
 
 def _table(rows: Sequence[Row], words: Words, width: int) -> list[Text]:
@@ -50,7 +51,7 @@ def cells(row: Row, decimals: int) -> list[Text | str]:
         f"{said['messages']:,.0f}",
         sent_text(said["bytes"]),
         epsilon_text(privacy["claimed"]).partition(", delta")[0],
-        Text(f"{holds} {MARKS.get(kind, ' ')}", COLOURS[kind]),
+        Text(f"{holds} {MARKS[kind]}", COLOURS[kind]),
     ]
 
 

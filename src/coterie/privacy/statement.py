@@ -125,6 +125,11 @@ class Promise(Enum):
     def kept(self) -> bool:
         return self in (Promise.KEPT, Promise.WEAK)
 
+    @property
+    def mark(self) -> str:
+        """Carries it where there is no room for words, on pages and in terminals."""
+        return {Promise.KEPT: "●", Promise.WEAK: "◐", Promise.BROKEN: "✕", Promise.NOTHING: "○"}[self]
+
 
 def promise(said: Mapping[str, Any]) -> Promise:
     """Of a statement: is what holds no more than what was promised?

@@ -109,7 +109,11 @@ def explicit(quality: ArrayLike, cost: ArrayLike, capacity: ArrayLike, agents: i
         if len(values) not in (1, most):
             raise UsageError(f"problem.{key} must have 1 row or {most}, one for each agent, got {len(values)}")
     shape = (most, producers)
-    return Suppliers(qualities[0], np.broadcast_to(costs, shape).copy(), np.broadcast_to(capacities, shape).astype(np.int64))
+    try:
+        terms = np.broadcast_to(costs, shape).copy(), np.broadcast_to(capacities, shape).astype(np.int64)
+        return Suppliers(qualities[0], *terms)
+    except (ValueError, MemoryError):
+        raise UsageError(f"problem.agents must be so many that their terms fit into memory, got {most}") from None
 
 
 def read_table(file: str | PathLike[str]) -> Suppliers:

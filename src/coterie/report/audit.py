@@ -37,6 +37,7 @@ def render(facts: Mapping[str, Any]) -> str:
     return environment.get_template("audit.html.j2").render(
         style=Markup((HERE / "page.css").read_text(encoding="utf-8")),
         facts=facts,
+        standing="unsupported" if facts["failed"] else "within" if promises(facts) else "unclaimed",
         title=f"Audit of {title(facts)}",
         lines=list(lines(facts)),
         pictures=[(game["canary"]["text"], Markup(score_picture(game)), meaning(game)) for game in told[:1]],
@@ -52,6 +53,11 @@ def title(facts: Mapping[str, Any]) -> str:
         return str(facts["study"])
     values = {name: f"{value:g}" if isinstance(value, float) else value for name, value in facts["parameters"].items()}
     return " ".join([facts["algorithm"], *(f"{name}={value}" for name, value in values.items())])
+
+
+def promises(facts: Mapping[str, Any]) -> bool:
+    """Whether there is a promise at all that could be kept."""
+    return bool(facts["rows"] if "rows" in facts else facts["privacy"]["claimed"])
 
 
 def verdict_words(facts: Mapping[str, Any]) -> str:

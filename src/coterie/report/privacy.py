@@ -18,31 +18,31 @@ class Verdict(Enum):
 
     UNSUPPORTED = (
         "unsupported",
-        "✕",
+        Promise.BROKEN.mark,
         "Broken: no limit holds",
         "An epsilon is promised, but no finite one holds. Do not treat this as private.",
     )
     ABOVE = (
         "above",
-        "▲",
+        Promise.BROKEN.mark,
         "Broken: more is lost than promised",
         "The loss counted over the whole run is larger than the epsilon that is promised. Go by the ε that holds.",
     )
     WEAK = (
         "weak",
-        "◐",
+        Promise.WEAK.mark,
         "Kept, but weak",
         f"The promise is kept, but with an epsilon above {WEAK_ABOVE:g} odds may shift by more than a factor of 20.",
     )
     WITHIN = (
         "within",
-        "✓",
+        Promise.KEPT.mark,
         "Promised and kept",
         "The loss counted over the whole run is no larger than the epsilon that is promised.",
     )
     UNCLAIMED = (
         "unclaimed",
-        "○",
+        Promise.NOTHING.mark,
         "Nothing promised",
         "Nothing is promised about what an observer can learn.",
     )

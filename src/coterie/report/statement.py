@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from coterie import files
 from coterie.checking.verdicts import audited
-from coterie.errors import UsageError
+from coterie.errors import UsageError, hint
 from coterie.privacy.statement import (
     WEAK_ABOVE,
     Promise,
@@ -61,7 +61,7 @@ def row_of(study: Specification, wanted: str | None, prices: Sequence[Price]) ->
     if wanted.isdecimal() and 1 <= int(wanted) <= len(labels):
         return int(wanted) - 1
     named = ", ".join(repr(label) for label in labels[:10]) + (", ..." if len(labels) > 10 else "")
-    raise UsageError(f"--row must be a number in 1..{len(labels)} or one of {named}, got {wanted!r}")
+    raise UsageError(f"--row must be a number in 1..{len(labels)} or one of {named}, got {wanted!r}{hint(wanted, labels)}")
 
 
 def facts(

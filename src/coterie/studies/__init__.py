@@ -7,7 +7,7 @@ from typing import Any
 from coterie.algorithms import names
 from coterie.checking import find
 from coterie.studies.estimate import Estimate, estimate_study
-from coterie.studies.reading import load
+from coterie.studies.reading import load, title_of
 from coterie.studies.results import Result, make_result, manifest, read_result
 from coterie.studies.running import Progress, check_rows, run_batches
 from coterie.studies.spec import Specification
@@ -15,7 +15,7 @@ from coterie.studies.store import PARTS, open_folder
 
 BUILTIN = Path(__file__).parent / "builtin"
 
-__all__ = ["BUILTIN", "Result", "Study", "builtin_studies", "load_study"]
+__all__ = ["BUILTIN", "Result", "Study", "builtin_names", "builtin_studies", "load_study"]
 
 
 class Study:
@@ -67,8 +67,10 @@ def load_study(source: str | Path | Mapping[str, Any], sets: Sequence[str] = ())
     return Study(load(source, sets, find=find, names=names, builtin=BUILTIN))
 
 
+def builtin_names() -> list[str]:
+    return sorted(path.stem for path in BUILTIN.glob("*.toml"))
+
+
 def builtin_studies() -> dict[str, str]:
     """Names and titles."""
-    import tomllib
-
-    return {path.stem: tomllib.loads(path.read_text())["title"] for path in sorted(BUILTIN.glob("*.toml"))}
+    return {name: title_of(name, BUILTIN) for name in builtin_names()}

@@ -12,7 +12,7 @@ from coterie.contract import Method, Setting, doors_of
 from coterie.engines.compiled import Engine, engine_of
 from coterie.engines.faults import ATTACKS, HONEST, Weather
 from coterie.engines.simulate import Links, Run, flags, simulate_mesh, simulate_star
-from coterie.errors import UsageError
+from coterie.errors import AlgorithmError, UsageError
 from coterie.network import (
     Graph,
     collect,
@@ -89,7 +89,19 @@ def is_random(study: Specification) -> bool:
 
 
 def make_case(study: Specification, row: Row, replication: int) -> Case:
-    """The instance is drawn from (seed, replication): all rows of a study meet the same ones."""
+    """The instance is drawn from (seed, replication): all rows of a study meet the same ones.
+
+    Options that do not fit the problem or the network are told with the study and the row they stand in.
+    """
+    try:
+        return _make_case(study, row, replication)
+    except UsageError as error:
+        if isinstance(error, AlgorithmError) and row.content:  # it names the user's own file, the line and the hook
+            raise
+        raise UsageError(f"{study.place}: {row.label}: {error}") from None
+
+
+def _make_case(study: Specification, row: Row, replication: int) -> Case:
     entry = algorithms.find(row.reference)
     if isinstance(study.problem, Procurement):
         problem, (worlds, found, setting) = procurement, make_procurement(study, study.problem, replication)

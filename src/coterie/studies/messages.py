@@ -6,7 +6,6 @@ models to the annotation that was broken, and `allowed` spells that annotation o
 has one, is added in brackets: `epsilon: float = Field(gt=0, description="inf: no privacy")`.
 """
 
-import difflib
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import UnionType
@@ -15,6 +14,8 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args
 from pydantic import BaseModel, Tag, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticCustomError
+
+from coterie.errors import hint, nearest
 
 KeyPath = tuple[str | int, ...]
 Model = TypeVar("Model", bound=BaseModel)
@@ -81,13 +82,16 @@ def complain(detail: ErrorDetails, path: KeyPath, kind: Any, owner: str) -> Comp
         case "union_tag_invalid":
             key = context["discriminator"].strip("'")
             path = (*path, key)
-            text = f"must be {alternatives(context['expected_tags'].split(', '))}, got {given(value[key])}"
+            tags = context["expected_tags"].split(", ")
+            near = hint(str(value[key]), [tag.strip("'") for tag in tags])
+            text = f"must be {alternatives(tags)}, got {given(value[key])}{near}"
         case "missing":
             text = f"must be {allowed(kind)}, got nothing"
         case _:
             wanted = allowed(kind) or detail["msg"].removeprefix("Input should be ")
             surprise = " (text)" if isinstance(value, str) and not takes_text(kind) else ""
-            text = f"must be {wanted}, got {given(value)}{surprise}"
+            near = hint(value, words_of(kind)) if isinstance(value, str) else ""
+            text = f"must be {wanted}, got {given(value)}{surprise}{near}"
     return Complaint(path, f"{spell(path, owner)} {text}")
 
 
@@ -101,14 +105,9 @@ def unknown_key(path: KeyPath, known: Collection[str], owner: str = "") -> Compl
     *parent, key = path
     place = f" in {spell(parent)}" if parent else ""
     algorithm = f" ({owner})" if owner else ""
-    near = nearest(str(key), known)
-    hint = f"did you mean {near!r}?" if near else f"known keys: {', '.join(known)}"
-    return Complaint(path, f"unknown key {given(key)}{place}{algorithm}; {hint}", (*parent, near) if near else None)
-
-
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word a user most likely meant, if any is near."""
-    return next(iter(difflib.get_close_matches(word, known, n=1)), None)
+    near, other = nearest(str(key), known), f"known keys: {', '.join(known)}"
+    text = f"unknown key {given(key)}{place}{algorithm}{hint(str(key), known, other)}"
+    return Complaint(path, text, (*parent, near) if near else None)
 
 
 def first_of(complaints: Iterable[Complaint], study: Any) -> tuple[Complaint, int]:
@@ -223,6 +222,14 @@ def limits_of(marks: Iterable[Any]) -> dict[str, Any]:
 def alternatives(texts: Iterable[str]) -> str:
     *others, last = dict.fromkeys(texts)
     return f"{', '.join(others)} or {last}" if others else last
+
+
+def words_of(annotation: Any) -> list[str]:
+    """The words a field takes, of all branches of a union."""
+    bare, _ = unwrap(annotation)
+    if get_origin(bare) is Literal:
+        return [word for word in get_args(bare) if isinstance(word, str)]
+    return [word for branch in get_args(bare) for word in words_of(branch)] if is_union(bare) else []
 
 
 def takes_text(annotation: Any) -> bool:

@@ -27,7 +27,7 @@ def check(study: Specification, about: Procurement) -> None:
     """Every agent must be able to buy something in every instance."""
     for instance in range(min(study.replications, about.instances or study.replications) if is_drawn(about) else 1):
         if unmet := about.unmet_quality(suppliers_of(about, study.seed, instance)):
-            raise UsageError(f"{study.name}: problem.alpha {unmet} (instance {instance} of seed {study.seed})")
+            raise UsageError(f"{study.place}: problem.alpha {unmet} (instance {instance} of seed {study.seed})")
 
 
 def suppliers_of(about: Procurement, seed: int, instance: int) -> Suppliers:

@@ -16,14 +16,15 @@ from typing import Any, NamedTuple, Protocol
 
 from pydantic import BaseModel
 
-from coterie.errors import UsageError
+from coterie.errors import UsageError, hint
+from coterie.guests import shown
+from coterie.studies.filling import filled
 from coterie.studies.messages import (
     Complaint,
     KeyPath,
     check,
     first_of,
     given,
-    nearest,
     spell,
     unfit_numbers,
     unknown_key,
@@ -76,11 +77,15 @@ def load(
 ) -> Specification:
     """Read a study: the path of a TOML file, the name of one in the folder `builtin`, or a dict of the same shape."""
     document = read(source, builtin)
-    tree, origins = document.tree, dict[KeyPath, str]()
+    tree, origins, given_keys = with_paths_from(document.tree, document.folder), dict[KeyPath, str](), set[str]()
     for setting in sets:
         tree, paths = override(tree, setting)
         origins |= dict.fromkeys(paths, f"--set {setting}")
-    tree = with_data_beside(tree, document.folder)
+        key = setting.partition("=")[0].strip()
+        if key in given_keys:
+            raise UsageError(f"--set {setting}: {key} must be given once, got it twice")
+        given_keys.add(key)
+    tree = with_paths_from(tree, Path.cwd())
     file, complaints = check(StudyFile, tree)
     complaints = [*unfit_numbers(tree), *complaints]
     rows = []
@@ -96,7 +101,8 @@ def load(
         raise UsageError(f"{place}: {first.text}{f' (and {others} more)' if others else ''}")
     settings = {key: getattr(file, key) for key in Settings.model_fields}
     labelled = tuple(with_unique_labels(itertools.chain.from_iterable(with_faults(row, faults) for row in rows)))
-    return Specification(name=document.name, title=file.title or document.name, rows=labelled, **settings)
+    title = filled(file.title or document.name, file)
+    return Specification(name=document.name, title=title, place=document.place, rows=labelled, **settings)
 
 
 def read(source: str | Path | Mapping[str, Any], builtin: Path) -> Document:
@@ -108,15 +114,21 @@ def read(source: str | Path | Mapping[str, Any], builtin: Path) -> Document:
     try:
         text = file.read_text(encoding="utf-8")
     except FileNotFoundError:
-        near = nearest(file.stem, known)
-        hint = f"did you mean {near!r}?" if near else "`coterie studies` lists them"
+        near = hint(file.stem, known, "`coterie studies` lists them")
         wanted = "the path of a TOML file or the name of a built-in study"
-        raise UsageError(f"study must be {wanted}, got {given(str(source))}; {hint}") from None
+        raise UsageError(f"study must be {wanted}, got {given(str(source))}{near}") from None
     except OSError as error:
         raise UsageError(f"{source}: cannot be read: {error.strerror}") from None
     except ValueError:
         raise UsageError(f"{source}: is not text in UTF-8, as TOML is") from None
     return Document(file.stem, str(source), file.parent, parse(text, str(source)))
+
+
+def title_of(study: str, builtin: Path) -> str:
+    """Of a built-in study, without a look at its algorithms."""
+    document = read(study, builtin)
+    file, _ = check(StudyFile, with_paths_from(document.tree, document.folder))
+    return filled(document.tree["title"], file)
 
 
 def parse(text: str, place: str) -> dict[str, Any]:
@@ -146,10 +158,8 @@ def override(tree: dict[str, Any], setting: str) -> tuple[dict[str, Any], list[K
 
     A parameter of an algorithm, or a fault, replaces the sweep over it, and a sweep replaces the parameter.
     """
-    key, equals, text = setting.partition("=")
-    keys = key.strip().split(".")
-    if not equals or not all(keys):
-        raise UsageError(f"--set must be KEY=VALUE such as horizon=1000 or algorithm.0.epsilon=2, got {given(setting)}")
+    key, text = split_setting(setting, "horizon=1000 or algorithm.0.epsilon=2")
+    keys = key.split(".")
     try:
         paths = list(targets(tree, keys))
     except (LookupError, ValueError) as error:
@@ -167,6 +177,14 @@ def override(tree: dict[str, Any], setting: str) -> tuple[dict[str, Any], list[K
                 sweep = without(tree["algorithm"][index]["sweep"], path[-1])
                 tree = put(tree, ("algorithm", index, "sweep"), sweep)
     return tree, paths
+
+
+def split_setting(setting: str, example: str) -> tuple[str, str]:
+    """The key and the text of one `KEY=VALUE`."""
+    key, equals, text = setting.partition("=")
+    if not equals or not all(key.strip().split(".")):
+        raise UsageError(f"--set must be KEY=VALUE such as {example}, got {given(setting)}")
+    return key.strip(), text
 
 
 def parse_value(text: str) -> Any:
@@ -209,11 +227,15 @@ def without(table: Any, key: Any) -> Any:
     return {name: value for name, value in table.items() if name != key} if isinstance(table, dict) else table
 
 
-def with_data_beside(tree: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The path of a data file is meant from the folder of the study."""
+def with_paths_from(tree: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The paths of data and of own algorithms are meant from this folder, unless they are absolute already."""
     match tree:
         case {"problem": {"file": str(file)}}:
-            return put(tree, ("problem", "file"), str((folder / file).absolute()))
+            tree = put(tree, ("problem", "file"), str((folder / file).absolute()))
+    for index, table in enumerate(entries(tree.get("algorithm"))):
+        match table:
+            case {"name": str(name)} if name.endswith(".py"):
+                tree = put(tree, ("algorithm", index, "name"), str((folder / name).absolute()))
     return tree
 
 
@@ -265,15 +287,14 @@ def identify(name: str, path: KeyPath, registry: Registry) -> Algorithm | Compla
         known = registry.names()
         if name in known:
             return Algorithm(name, name, registry.find(name).options)
-        near = nearest(name, known)
-        hint = f"did you mean {near!r}?" if near else f"known algorithms: {', '.join(known)}"
+        near = hint(name, known, f"known algorithms: {', '.join(known)}")
         wanted = "a known algorithm or the path of a .py file"
-        return Complaint(path, f"{spell(path)} must be {wanted}, got {given(name)}; {hint}")
+        return Complaint(path, f"{spell(path)} must be {wanted}, got {given(name)}{near}")
     try:
         file = (registry.folder / name).resolve()
         content = hashlib.sha256(file.read_bytes()).hexdigest()
     except (OSError, ValueError):
-        return Complaint(path, f"{spell(path)} must be the path of a file that can be read, got {given(name)}")
+        return Complaint(path, f"{spell(path)} must be the path of a file that can be read, got {given(shown(name))}")
     return Algorithm(file.stem, str(file), registry.find(str(file)).options, content)
 
 
@@ -325,7 +346,7 @@ def label_of(table: dict[str, Any], name: str, options: BaseModel) -> str:
     A choice such as `mode = "private"` that is the default anyway is left out, and so are, beside a label of the user's
     own, all parameters but the swept ones.
     """
-    words = [table.get("label") or name]
+    words = [filled(table.get("label") or name, options)]
     for key in table:
         if key == "sweep":
             words += [f"{swept}={brief(getattr(options, swept))}" for swept in table["sweep"]]

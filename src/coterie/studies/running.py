@@ -18,7 +18,6 @@ from coterie.algorithms import find
 from coterie.contract import Method
 from coterie.engines.compiled import compiling, expect
 from coterie.engines.simulate import Run
-from coterie.errors import UsageError
 from coterie.privacy.accountant import accounted
 from coterie.studies.case import Case, is_random, make_case
 from coterie.studies.crew import Crew
@@ -99,10 +98,7 @@ def check_rows(study: Specification) -> None:
     if isinstance(study.problem, Procurement):
         check(study, study.problem)
     for row in study.rows:
-        try:
-            make_case(study, row, 0)
-        except UsageError as error:
-            raise UsageError(f"{study.name}: {row.label}: {error}") from error
+        make_case(study, row, 0)
 
 
 class _Cases:

@@ -281,7 +281,7 @@ class Procurement(Table):
         """Those that are not drawn."""
         if self.file is not None:
             return read_suppliers(self.file)
-        assert self.quality and self.cost and self.capacity
+        assert self.quality is not None and self.cost is not None and self.capacity is not None
         try:
             return suppliers.explicit(self.quality, self.cost, self.capacity, self.agents)
         except UsageError as error:
@@ -553,6 +553,7 @@ class Specification(Settings):
 
     name: str
     title: str
+    place: str = "study"  # what messages call it: the path of its file
     rows: tuple[Row, ...]
 
     def resolved(self) -> dict[str, Any]:

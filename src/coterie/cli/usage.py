@@ -1,0 +1,35 @@
+"""What can be wrong with a command line itself: names that do not exist, and options that say two things."""
+
+from typing import Any
+
+from typer.core import TyperCommand
+
+from coterie.errors import UsageError, hint
+
+
+class Command(TyperCommand):
+    """A command that refuses an option given twice: the first value would be ignored in silence."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        words = args[: args.index("--")] if "--" in args else args
+        for option in self.params:
+            if option.param_type_name == "option" and not getattr(option, "multiple", False):
+                given = [word for word in words if word.partition("=")[0] in option.opts]
+                if len(given) > 1:
+                    raise UsageError(f"{given[1].partition('=')[0]} must be given once, got it {len(given)} times")
+        return super().parse_args(ctx, args)
+
+
+def words_of(error: Any) -> str:
+    """The first line of what the parser of the command line says, with the nearest name where one is unknown."""
+    text = error.format_message().splitlines()[0]
+    if getattr(error, "ctx", None) is None:
+        return text
+    command = error.ctx.command
+    if text.startswith("No such option"):
+        known = [name for option in command.params for name in option.opts]
+        return f"No such option: {error.option_name}{hint(error.option_name, known)}"
+    if text.startswith("No such command"):
+        name = text.split("'")[1]
+        return f"No such command: {name}{hint(name, command.commands)}"
+    return text
