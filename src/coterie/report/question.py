@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from coterie.network import GRAPHS
 from coterie.report.dataset import REWARD
 from coterie.report.numbers import GLUE, either, listed, number, percent, plural
 from coterie.report.rows import Row, all_named
@@ -39,14 +40,6 @@ LAWS = {
     "normal": "normal (moved to the ends of 0..1 where outside)",
     "truncated-normal": "normal (drawn again where outside 0..1)",
 }
-GRAPHS = {
-    "complete": "every one is linked to every other",
-    "star": "one in the middle is linked to all others",
-    "ring": "they form a ring",
-    "path": "they form a chain",
-    "erdos-renyi": "links are drawn at random",
-}
-
 LIVES = {
     "half-diameter": "half of the longest way through the network, rounded up",
     "half-diameter-down": "half of the longest way through the network, rounded down",
@@ -161,9 +154,8 @@ def agents_differ(problem: Mapping[str, Any]) -> bool:
 
 
 def network_text(network: Mapping[str, Any]) -> str:
-    links = GRAPHS[network["graph"]] if network["graph"] else f"they use {plural(len(network['edges']), 'given link')}"
-    if network["probability"] is not None:
-        links += f", each with probability {network['probability']:g}"
+    named = GRAPHS.get(network["graph"])
+    links = named.said(network) if named else f"they use {plural(len(network['edges']), 'given link')}"
     if network["switch_every"]:
         links += f", anew every {plural(network['switch_every'], 'round')}"
     if network["components"]:

@@ -12,12 +12,12 @@ from coterie.engines.faults import ATTACKS, HONEST, Weather
 from coterie.engines.simulate import Links, Run, flags, simulate_mesh, simulate_star
 from coterie.errors import UsageError
 from coterie.network import (
+    GRAPHS,
     Graph,
     collect,
     disjoint,
     distances,
     from_edges,
-    make,
     require_connected,
     second_eigenvalue,
     synchronise,
@@ -79,7 +79,8 @@ def is_random(study: Specification) -> bool:
         drawn = is_drawn(study.problem)
     else:
         drawn = study.problem.instance == "uniform" or study.problem.heterogeneity > 0
-    return drawn or study.network.graph == "erdos-renyi" or any(row.faults.churn or row.faults.liars for row in study.rows)
+    network_is_drawn = study.network.graph is not None and GRAPHS[study.network.graph].drawn
+    return drawn or network_is_drawn or any(row.faults.churn or row.faults.liars for row in study.rows)
 
 
 def make_case(study: Specification, row: Row, replication: int) -> Case:
@@ -212,7 +213,7 @@ def make_graph(study: Specification, rng: np.random.Generator) -> Callable[[], G
         if about.edges is not None:
             return from_edges(agents, np.array(about.edges, np.int64).reshape(-1, 2))
         sizes = about.components or (agents,)
-        return disjoint([make(str(about.graph), size, rng, about.probability) for size in sizes])
+        return disjoint([GRAPHS[about.graph].made(size, rng, about) for size in sizes])
 
     return build
 

@@ -13,7 +13,7 @@ file (the table made of it counts instead).
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePath
 from typing import Annotated, Any, Literal, Self, TypeVar
 
@@ -32,16 +32,16 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from coterie.choices import Finite, Kind, Probability, choice, strangers
 from coterie.errors import UsageError
+from coterie.network import GRAPHS
 from coterie.problem import diabetes, suppliers
 from coterie.problem.oracles import best_quality
-from coterie.studies.messages import given, misfit
+from coterie.studies.messages import alternatives, given, misfit
 
 Number = TypeVar("Number")
 Count = Annotated[int, Field(ge=1)]
 Agent = Annotated[int, Field(ge=0)]
-Finite = Annotated[float, AllowInfNan(False)]
-Probability = Annotated[float, Field(ge=0, le=1)]
 Price = Annotated[float, Field(ge=0), AllowInfNan(False)]
 
 
@@ -68,6 +68,16 @@ EDITION = 2  # of the numbers a study gives: those of 0.1 were the first, and li
 
 class Table(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+def refuse_strangers(key: str, kinds: Mapping[str, Kind], table: BaseModel) -> None:
+    """Of keys that belong to one of several kinds only the named one's may be given."""
+    for option, takers in strangers(key, kinds, table).items():
+        raise misfit(option, text=left_out(key, takers, getattr(table, option)))
+
+
+def left_out(key: str, names: Iterable[str], value: Any) -> str:
+    return f"must be left out unless {key} is {alternatives(map(repr, names))}, got {given(value)}"
 
 
 class ArmProblem(Table):
@@ -337,11 +347,9 @@ class LinkCost(Table):
     peer: Price = 1.0
 
 
-class Network(Table):
+class Network(choice("graph", GRAPHS)):  # type: ignore[misc]
     """Who talks to whom: a named graph, or the listed edges (then `graph` is None)."""
 
-    graph: Literal["complete", "star", "ring", "path", "erdos-renyi"] | None = None
-    probability: Annotated[float, Field(gt=0, le=1)] | None = None
     edges: tuple[tuple[Agent, Agent], ...] | None = None
     components: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None
     life: Annotated[int, Field(ge=0)] | Literal["half-diameter", "half-diameter-down", "diameter"] = "half-diameter"
@@ -358,16 +366,10 @@ class Network(Table):
         for key, value in (("graph", self.graph), ("components", self.components)):
             if self.edges is not None and value is not None:
                 raise misfit(key, text=f"must be left out where edges are listed, got {given(value)}")
-        if self.probability is not None and self.graph != "erdos-renyi":
-            text = f"must be left out unless graph is 'erdos-renyi', got {given(self.probability)}"
-            raise misfit("probability", text=text)
-        return self
-
-    @model_validator(mode="after")
-    def only_random_graphs_change(self) -> Self:
-        if self.switch_every is not None and self.graph != "erdos-renyi":
-            text = f"must be left out unless graph is 'erdos-renyi', got {given(self.switch_every)}"
-            raise misfit("switch_every", text=text)
+        refuse_strangers("graph", GRAPHS, self)
+        drawn = [name for name, kind in GRAPHS.items() if kind.drawn]
+        if self.switch_every is not None and self.graph not in drawn:
+            raise misfit("switch_every", text=left_out("graph", drawn, self.switch_every))
         return self
 
     @model_validator(mode="after")
@@ -380,6 +382,12 @@ class Network(Table):
             if first != index:
                 raise misfit("edges", index, text=f"must not repeat network.edges[{first}], got {given(edge)}")
         return self
+
+    @model_serializer(mode="wrap")
+    def as_written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without the keys of other graphs. A probability is written in any case: digests have always covered it."""
+        unused = {key for kind in GRAPHS.values() for key in kind.options.model_fields} - {"probability"}
+        return {key: value for key, value in write(self).items() if value is not None or key not in unused}
 
 
 Attack = Literal["random", "promote-worst", "promote-second", "sign-flip", "inside-window", "sleeper"]
