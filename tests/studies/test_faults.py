@@ -103,8 +103,8 @@ REFUSED = {
         {"problem": {"means": [[0.9, -0.2], [0.2, 0.8]]}},
         "problem.means[0][1] must be a number in [0, 1], got -0.2",
     ),
-    "range turned round": (normal(clip=[1, 0]), "problem.clip must be [low, high] with low < high, got [1.0, 0.0]"),
-    "range empty": (normal(clip=[0, 0]), "problem.clip must be [low, high] with low < high, got [0.0, 0.0]"),
+    "range turned round": (normal(clip=[1, 0]), "problem.clip must be [low, high] with low < high, got [1, 0]"),
+    "range empty": (normal(clip=[0, 0]), "problem.clip must be [low, high] with low < high, got [0, 0]"),
     "range without end": (normal(clip=[0, inf]), "problem.clip[1] must be a finite number, got inf"),
 }
 

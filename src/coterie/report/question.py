@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from coterie.network import GRAPHS
+from coterie.problem.instances import INSTANCES
+from coterie.problem.suppliers import DISTRIBUTIONS
 from coterie.report.dataset import REWARD
 from coterie.report.numbers import GLUE, either, listed, number, percent, plural
 from coterie.report.rows import Row, all_named
@@ -29,16 +31,6 @@ ALGORITHMS = {
 MODES = {
     "paper": "run as printed in the paper, with the loss of privacy that really results",
     "corrected": "corrected variant at the epsilon printed in the paper, with the loss of privacy that really results",
-}
-INSTANCES = {
-    "grid": "evenly spaced between 0 and 1",
-    "uniform": "drawn at random between 0 and 1",
-    "middle": "evenly spaced between 0.3 and 0.7",
-}
-LAWS = {
-    "uniform": "uniform between 0 and 1",
-    "normal": "normal (moved to the ends of 0..1 where outside)",
-    "truncated-normal": "normal (drawn again where outside 0..1)",
 }
 LIVES = {
     "half-diameter": "half of the longest way through the network, rounded up",
@@ -110,9 +102,7 @@ def _suppliers_text(problem: Mapping[str, Any]) -> str:
         return f"The suppliers are those of the table “{problem['file']}”."
     if not problem.get("distribution"):
         return "The suppliers are given in the study."
-    law = LAWS[problem["distribution"]]
-    if problem["distribution"] != "uniform":
-        law += f" around {problem['alpha']:g} with standard deviation {problem['sd']:g}"
+    law = DISTRIBUTIONS[problem["distribution"]].said(problem)
     instances = problem.get("instances")
     drawn = f"for {plural(instances, 'instance')}, which take turns" if instances else "anew for every run"
     same = " Costs and capacities are the same for all agents." if problem["homogeneous"] else ""
@@ -130,9 +120,7 @@ def _reward_text(problem: Mapping[str, Any]) -> str:
 
 def _means_text(problem: Mapping[str, Any]) -> str:
     instance, spread = problem["instance"], problem["heterogeneity"]
-    text = f"are {INSTANCES[instance]}" if instance else "are given in the study"
-    if problem.get("between"):
-        text = "are drawn at random between {:g} and {:g}".format(*problem["between"])
+    text = f"are {INSTANCES[instance].said(problem)}" if instance else "are given in the study"
     if problem.get("dataset"):
         text = f"come from the data set “{problem['dataset']}”, split “{problem['split']}”"
     if spread:

@@ -24,7 +24,7 @@ from coterie.network import (
 )
 from coterie.privacy.statement import Doors
 from coterie.problem import bernoulli, diabetes, gaussian, procurement
-from coterie.problem.instances import TIE, grid, heterogeneous, middle, smallest_gap, uniform
+from coterie.problem.instances import INSTANCES, TIE, heterogeneous, smallest_gap
 from coterie.problem.linear import quality
 from coterie.studies.procurement import is_drawn, make_procurement
 from coterie.studies.spec import Procurement, Row, Specification
@@ -78,7 +78,8 @@ def is_random(study: Specification) -> bool:
     if isinstance(study.problem, Procurement):
         drawn = is_drawn(study.problem)
     else:
-        drawn = study.problem.instance == "uniform" or study.problem.heterogeneity > 0
+        instance = INSTANCES.get(study.problem.instance)
+        drawn = study.problem.heterogeneity > 0 or (instance is not None and instance.drawn)
     network_is_drawn = study.network.graph is not None and GRAPHS[study.network.graph].drawn
     return drawn or network_is_drawn or any(row.faults.churn or row.faults.liars for row in study.rows)
 
@@ -138,11 +139,12 @@ def make_problem(study: Specification, rng: np.random.Generator) -> tuple[Module
     """The kind of rewards, the world, and the means [agents, arms], or [1, arms] where all agents are alike."""
     about = study.problem
     assert not isinstance(about, Procurement)
-    drawn = {"grid": grid, "middle": middle, "uniform": lambda arms: uniform(arms, rng, about.between)}
     if about.dataset:
         means = diabetes.table(about.rule, about.split, about.file).means
+    elif about.instance:
+        means = INSTANCES[about.instance].made(about.arms, rng, about)
     else:
-        means = np.array(about.means, float) if about.means is not None else drawn[str(about.instance)](about.arms)
+        means = np.array(about.means, float)
     if about.heterogeneity > 0:
         means = heterogeneous(means, about.agents, about.heterogeneity, rng)
     means = np.atleast_2d(means)

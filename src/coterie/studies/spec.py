@@ -32,10 +32,11 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from coterie.choices import Finite, Kind, Probability, choice, strangers
+from coterie.choices import Finite, Interval, Kind, Probability, choice, strangers
 from coterie.errors import UsageError
 from coterie.network import GRAPHS
 from coterie.problem import diabetes, suppliers
+from coterie.problem.instances import INSTANCES
 from coterie.problem.oracles import best_quality
 from coterie.studies.messages import alternatives, given, misfit
 
@@ -80,16 +81,17 @@ def left_out(key: str, names: Iterable[str], value: Any) -> str:
     return f"must be left out unless {key} is {alternatives(map(repr, names))}, got {given(value)}"
 
 
-class ArmProblem(Table):
+class WithMeans(Table):
+    means: Means[Finite] | None = None
+
+
+class ArmProblem(choice("instance", INSTANCES, WithMeans)):  # type: ignore[misc]
     """Agents that pull arms: the means are written out (agents x arms, or one row for all), drawn as an instance, or
     those of a data set, which is built in or made of a file.
 
     `agents` and `arms` may be left out where the means or the data set tell them.
     """
 
-    means: Means[Finite] | None = None
-    instance: Literal["grid", "uniform", "middle"] | None = None
-    between: tuple[Probability, Probability] | None = None  # where the means of instance "uniform" lie
     dataset: Literal["diabetes"] | None = None
     split: diabetes.Split | None = None
     rule: diabetes.Rule | None = None
@@ -136,11 +138,8 @@ class ArmProblem(Table):
         return self
 
     @model_validator(mode="after")
-    def between_is_an_interval(self) -> Self:
-        if self.between is not None and self.instance != "uniform":
-            raise misfit("between", text=f"must be left out unless instance is 'uniform', got {given(self.between)}")
-        if self.between is not None and self.between[0] >= self.between[1]:
-            raise misfit("between", text=f"must be [low, high] with low < high, got {given(self.between)}")
+    def the_instance_takes_its_keys(self) -> Self:
+        refuse_strangers("instance", INSTANCES, self)
         return self
 
     @model_validator(mode="after")
@@ -164,9 +163,9 @@ class ArmProblem(Table):
 
     @model_serializer(mode="wrap")
     def as_written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Without the folder of a file, and without the keys of a data set where there is none."""
+        """Without the folder of a file, and without the keys of a data set or an instance where there is none."""
         table = write(self) | ({"file": PurePath(self.file).name} if self.file else {})
-        optional = (*DATASET_KEYS, "weights", "between")
+        optional = (*DATASET_KEYS, "weights", *(key for kind in INSTANCES.values() for key in kind.options.model_fields))
         return {key: value for key, value in table.items() if value is not None or key not in optional}
 
     def content(self) -> dict[str, Any]:
@@ -193,27 +192,20 @@ class Gaussian(ArmProblem):
 
     kind: Literal["gaussian"] = "gaussian"
     sigma: Finite = Field(default=1.0, gt=0)
-    clip: tuple[Finite, Finite] | None = None
-
-    @model_validator(mode="after")
-    def clip_is_an_interval(self) -> Self:
-        if self.clip and self.clip[0] >= self.clip[1]:
-            raise misfit("clip", text=f"must be [low, high] with low < high, got {given(self.clip)}")
-        return self
+    clip: Interval | None = None
 
     @property
     def range(self) -> tuple[float, float]:
         return self.clip or (-math.inf, math.inf)
 
 
-class Procurement(Table):
+class Procurement(choice("distribution", suppliers.DISTRIBUTIONS)):  # type: ignore[misc]
     """Agents that order units of producers: suppliers are drawn, written out, or those of a table in a file.
 
     `agents` and `producers` may be left out where the suppliers tell them.
     """
 
     kind: Literal["procurement"]
-    distribution: suppliers.Distribution | None = None
     sd: Finite = Field(default=0.1, gt=0)  # of a normal distribution, around alpha
     homogeneous: bool = False
     instances: Count | None = None  # drawn, over which replications go round; None: one for each
@@ -305,7 +297,7 @@ class Procurement(Table):
     @model_serializer(mode="wrap")
     def as_written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Without the folder of a file, with the names it has, and without the keys that are not used."""
-        table = {key: value for key, value in write(self).items() if value is not None}
+        table = {key: value for key, value in ({"kind": None} | write(self)).items() if value is not None}
         if self.file is None:
             return table
         found = read_suppliers(self.file)
@@ -400,7 +392,7 @@ class Faults(Table):
     attack: Attack | None = None
     contamination: Probability = 0.0  # share of messages whose value is replaced
     contaminant: Finite | None = None  # by this one; default: the highest a message may hold
-    range: tuple[Finite, Finite] | None = None  # what a message may hold; default: the range of rewards
+    range: Interval | None = None  # what a message may hold; default: the range of rewards
     loss: Annotated[float, Field(ge=0, lt=1)] = 0.0
     one_way: bool = False  # a meeting may lose one of its two directions: this breaks what gossip rests on
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0  # probability that an agent sits out a round
@@ -412,12 +404,6 @@ class Faults(Table):
         object.__setattr__(self, "attack", (self.attack or "promote-worst") if self.liars > 0 else None)
         if self.contamination == 0:
             object.__setattr__(self, "contaminant", None)
-        return self
-
-    @model_validator(mode="after")
-    def range_is_an_interval(self) -> Self:
-        if self.range and self.range[0] >= self.range[1]:
-            raise misfit("range", text=f"must be [low, high] with low < high, got {given(self.range)}")
         return self
 
     @model_serializer(mode="wrap")
