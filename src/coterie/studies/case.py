@@ -8,7 +8,8 @@ import numpy as np
 
 from coterie import algorithms, contract
 from coterie.contract import Method, Setting, doors_of
-from coterie.engines.faults import ATTACKS, HONEST, Weather
+from coterie.engines.attacks import ATTACKS, HONEST
+from coterie.engines.faults import Weather
 from coterie.engines.simulate import Links, Run, flags, simulate_mesh, simulate_star
 from coterie.errors import UsageError
 from coterie.network import (
@@ -168,7 +169,7 @@ def make_weather(study: Specification, row: Row, method: Method, truth: np.ndarr
         active=method.active,
         away=away,
         liar=liar,
-        attack=HONEST if faults.attack is None or method.structure == "alone" else ATTACKS[faults.attack],
+        attack=HONEST if faults.attack is None or method.structure == "alone" else ATTACKS[faults.attack].number,
         truth=truth,
     )
     if method.structure == "alone":

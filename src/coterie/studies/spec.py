@@ -33,6 +33,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from coterie.choices import Finite, Interval, Kind, Probability, choice, strangers
+from coterie.engines.attacks import ATTACKS
 from coterie.errors import UsageError
 from coterie.network import GRAPHS
 from coterie.problem import diabetes, suppliers
@@ -382,14 +383,11 @@ class Network(choice("graph", GRAPHS)):  # type: ignore[misc]
         return {key: value for key, value in write(self).items() if value is not None or key not in unused}
 
 
-Attack = Literal["random", "promote-worst", "promote-second", "sign-flip", "inside-window", "sleeper"]
-
-
 class Faults(Table):
-    """What goes wrong. Attacks and faults are those of engines.faults."""
+    """What goes wrong, as engines.faults has it."""
 
     liars: Annotated[float, Field(ge=0, lt=0.5)] = 0.0  # share of agents that lie; half of them would be believed by no rule
-    attack: Attack | None = None
+    attack: Literal[*ATTACKS] | None = None  # type: ignore[valid-type]
     contamination: Probability = 0.0  # share of messages whose value is replaced
     contaminant: Finite | None = None  # by this one; default: the highest a message may hold
     range: Interval | None = None  # what a message may hold; default: the range of rewards
