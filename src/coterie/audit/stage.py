@@ -21,7 +21,7 @@ from coterie.audit.world import world
 from coterie.checking import find
 from coterie.engines.simulate import Run, simulate_star
 from coterie.errors import UsageError
-from coterie.problem import gaussian, procurement
+from coterie.problem import procurement
 from coterie.studies import load_study
 from coterie.studies.case import Case, make_case
 from coterie.studies.spec import Row, Specification
@@ -93,7 +93,7 @@ def rounds(case: Case) -> int:
 def blank_worlds(case: Case, tape: int = 0) -> np.ndarray:
     """Rewards and reach are those of the case's own problem."""
     low, high, arms = 0.0, 1.0, case.method.p.arms
-    if case.problem is gaussian and case.worlds["high"].max() < inf:
+    if "high" in (case.worlds.dtype.names or ()) and case.worlds["high"].max() < inf:
         low, high = float(case.worlds["low"].max()), float(case.worlds["high"].min())
     spans = case.problem.reach(case.worlds, arms)
     return world(case.agents, arms, low, high, spans, case.problem is procurement, tape)

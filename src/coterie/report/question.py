@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from coterie.network import GRAPHS
 from coterie.problem.instances import INSTANCES
+from coterie.problem.laws import LAWS
 from coterie.problem.suppliers import DISTRIBUTIONS
 from coterie.report.dataset import REWARD
 from coterie.report.numbers import GLUE, either, listed, number, percent, plural
@@ -112,10 +113,7 @@ def _suppliers_text(problem: Mapping[str, Any]) -> str:
 def _reward_text(problem: Mapping[str, Any]) -> str:
     if problem.get("dataset"):
         return f"A choice brings a reward of 1 if the patient is {REWARD}, else 0"
-    if problem["kind"] == "bernoulli":
-        return "Every choice brings a reward of 0 or 1"
-    clip = problem["clip"]
-    return "Every choice brings a reward with normal noise" + (f", cut to {clip[0]:g}..{clip[1]:g}" if clip else "")
+    return LAWS[problem["kind"]].sentence(problem)
 
 
 def _means_text(problem: Mapping[str, Any]) -> str:

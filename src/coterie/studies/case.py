@@ -1,5 +1,6 @@
 """From a specification to what the engines take: the problem, the network and the method of one row and one instance."""
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -24,8 +25,9 @@ from coterie.network import (
     synchronise,
 )
 from coterie.privacy.statement import Doors
-from coterie.problem import bernoulli, diabetes, gaussian, procurement
+from coterie.problem import diabetes, procurement
 from coterie.problem.instances import INSTANCES, TIE, heterogeneous, smallest_gap
+from coterie.problem.laws import LAWS
 from coterie.problem.linear import quality
 from coterie.studies.procurement import is_drawn, make_procurement
 from coterie.studies.spec import Procurement, Row, Specification
@@ -94,7 +96,7 @@ def make_case(study: Specification, row: Row, replication: int) -> Case:
     else:
         problem, worlds, means = make_problem(study, np.random.default_rng([study.seed, replication, PROBLEM]))
         overall = quality(means, study.problem.weights)
-        setting = make_setting(study, row, problem, means, overall)
+        setting = make_setting(study, row, means, overall)
     if (entry.problem == "procurement") != (problem is procurement):
         wanted = "'procurement'" if entry.problem == "procurement" else "'bernoulli' or 'gaussian'"
         raise UsageError(f"problem.kind must be {wanted} for {entry.name}, got {study.problem.kind!r}")
@@ -111,7 +113,7 @@ def make_case(study: Specification, row: Row, replication: int) -> Case:
     return Case(method, doors, problem, worlds, overall, agents, horizon, marks, delay, links, weather, traffic)
 
 
-def make_setting(study: Specification, row: Row, problem: ModuleType, means: np.ndarray, overall: np.ndarray) -> Setting:
+def make_setting(study: Specification, row: Row, means: np.ndarray, overall: np.ndarray) -> Setting:
     about, faults, (low, high) = study.problem, row.faults, study.problem.range
     return Setting(
         about.agents,
@@ -121,12 +123,10 @@ def make_setting(study: Specification, row: Row, problem: ModuleType, means: np.
         gap=smallest_gap(overall) if np.ptp(overall) > TIE else 1.0,
         low=low,
         high=high,
-        proxy=min((high - low) / 2, getattr(about, "sigma", np.inf)),
+        proxy=about.proxy,
         weights=about.weights or (),
         components=study.network.components or (about.agents,),
-        told=tuple(sorted({0.0, 1.0} | ({contaminant(study, row)} if faults.contamination else set())))
-        if problem is bernoulli
-        else (),
+        told=tuple(sorted({*about.told} | ({contaminant(study, row)} if about.told and faults.contamination else set()))),
         liars=max(faults.liars, faults.contamination),
     )
 
@@ -149,10 +149,7 @@ def make_problem(study: Specification, rng: np.random.Generator) -> tuple[Module
     if about.heterogeneity > 0:
         means = heterogeneous(means, about.agents, about.heterogeneity, rng)
     means = np.atleast_2d(means)
-    if about.kind == "bernoulli":
-        return bernoulli, bernoulli.world(means, about.weights), means
-    low, high = about.clip or (-np.inf, np.inf)
-    return gaussian, gaussian.world(means, about.weights, sigma=about.sigma, low=low, high=high), means
+    return sys.modules[LAWS[about.kind].__module__], about.world_of(means, about.weights), means
 
 
 def make_weather(study: Specification, row: Row, method: Method, truth: np.ndarray, rng: np.random.Generator) -> Weather:

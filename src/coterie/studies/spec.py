@@ -2,8 +2,8 @@
 
 The tables have the names and shapes of the study file. Types are strict: text and true are not numbers, and an unknown
 key is an error; a whole number may stand where a number is wanted. Lists are tuples, so that a specification cannot
-change. Rules that concern one table are checked there, rules between tables in `Settings`. A new kind of problem is one
-more model in `Problem`.
+change. Rules that concern one table are checked there, rules between tables in `Settings`. A law of
+rewards makes `ArmProblem` a model of its own.
 
 The digest names what a study computes. It covers everything that has an influence on the results and nothing else: not
 the title, not the labels, not the folder of a user's own algorithm (its content counts instead), not the path of a data
@@ -15,7 +15,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePath
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar, Union
 
 from pydantic import (
     AllowInfNan,
@@ -27,6 +27,7 @@ from pydantic import (
     SerializeAsAny,
     SerializerFunctionWrapHandler,
     Tag,
+    create_model,
     model_serializer,
     model_validator,
 )
@@ -38,6 +39,8 @@ from coterie.errors import UsageError
 from coterie.network import GRAPHS
 from coterie.problem import diabetes, suppliers
 from coterie.problem.instances import INSTANCES
+from coterie.problem.laws import LAWS
+from coterie.problem.linear import Law
 from coterie.problem.oracles import best_quality
 from coterie.studies.messages import alternatives, given, misfit
 
@@ -101,6 +104,7 @@ class ArmProblem(choice("instance", INSTANCES, WithMeans)):  # type: ignore[misc
     arms: Annotated[int, Field(ge=2)]
     heterogeneity: Probability = 0.0
     weights: tuple[Probability, ...] | None = None  # of the agents in the mean that counts
+    kind: str  # the law of the rewards
 
     @model_validator(mode="before")
     @classmethod
@@ -175,29 +179,12 @@ class ArmProblem(choice("instance", INSTANCES, WithMeans)):  # type: ignore[misc
             return {}
         return {"file": [counts.tolist() for counts in diabetes.table(self.rule, self.split, self.file)]}
 
-    @property
-    def range(self) -> tuple[float, float]:
-        """Where rewards lie."""
-        return 0.0, 1.0
 
-
-class Bernoulli(ArmProblem):
-    """Rewards 0 and 1."""
-
-    kind: Literal["bernoulli"] = "bernoulli"
-    means: Means[Probability] | None = None
-
-
-class Gaussian(ArmProblem):
-    """Normal rewards, cut to [low, high] where `clip` is given."""
-
-    kind: Literal["gaussian"] = "gaussian"
-    sigma: Finite = Field(default=1.0, gt=0)
-    clip: Interval | None = None
-
-    @property
-    def range(self) -> tuple[float, float]:
-        return self.clip or (-math.inf, math.inf)
+def with_law(kind: str, law: type[Law]) -> type[ArmProblem]:
+    """Agents that pull arms whose rewards follow this law."""
+    means = Means[law.mean] | None  # type: ignore[name-defined]
+    fields: dict[str, Any] = {"kind": (Literal[kind], kind), "means": (means, None)}
+    return create_model(law.__name__, __base__=(law, ArmProblem), __module__=__name__, **fields)  # type: ignore[arg-type]
 
 
 class Procurement(choice("distribution", suppliers.DISTRIBUTIONS)):  # type: ignore[misc]
@@ -330,7 +317,13 @@ def with_default_kind(table: Any) -> Any:
     return {"kind": "bernoulli", **table} if isinstance(table, dict) else table
 
 
-Problem = Annotated[Bernoulli | Gaussian | Procurement, Field(discriminator="kind"), BeforeValidator(with_default_kind)]
+if TYPE_CHECKING:
+    Problem = ArmProblem | Procurement
+else:
+    BY_LAW = {law.__name__: with_law(kind, law) for kind, law in LAWS.items()}
+    globals().update(BY_LAW)  # a study that goes to another process is looked up by these names
+    Kinds = Union[(*BY_LAW.values(), Procurement)]
+    Problem = Annotated[Kinds, Field(discriminator="kind"), BeforeValidator(with_default_kind)]
 
 
 class LinkCost(Table):
