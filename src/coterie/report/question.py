@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from coterie.algorithms import entries
 from coterie.network import GRAPHS
 from coterie.problem.instances import INSTANCES
 from coterie.problem.laws import LAWS
@@ -11,24 +12,6 @@ from coterie.report.dataset import REWARD
 from coterie.report.numbers import GLUE, either, listed, number, percent, plural
 from coterie.report.rows import Row, all_named
 
-ALGORITHMS = {
-    "cdp-mab": "agents drop bad arms together; a server averages their reports",
-    "ddp-mab": "agents drop bad arms together by exchanging reports among themselves, without a server",
-    "hdp-mab": "agents drop bad arms together; one agent of each group collects reports for a server",
-    "single-mab": "every agent drops bad arms alone and tells nobody anything",
-    "gossip-ucb": "neighbours average their estimates in pairs; nothing is hidden",
-    "fed-ucb": "neighbours average noisy estimates in pairs",
-    "coop-ucb": "agents pass their exact counts and sums to agents nearby",
-    "private-ucb": "agents pass noisy means to agents nearby",
-    "byzantine-ucb": "agents pass single rewards to agents nearby and trim what looks forged",
-    "pr-ucb": "agents pass noisy means to agents nearby and take the median, so that a minority of liars cannot win",
-    "ucb1": "every agent learns alone from its exact rewards",
-    "dp-ucb-int": "every agent learns alone from noisy means of its rewards",
-    "nf-cb": "every agent learns the producers' qualities alone",
-    "fcb": "agents pool what they learn about the producers in every round",
-    "fcb-periodic": "agents pool what they learn about the producers now and then",
-    "p-fcb": "agents pool noisy summaries of what they learn about the producers now and then",
-}
 MODES = {
     "paper": "run as printed in the paper, with the loss of privacy that really results",
     "corrected": "corrected variant at the epsilon printed in the paper, with the loss of privacy that really results",
@@ -53,7 +36,8 @@ def methods(rows: Sequence[Row]) -> list[Method]:
     for name in dict.fromkeys(row["algorithm"] for row in rows):
         hidden = [row for row in rows if row["algorithm"] == name and not row["label"].startswith(name)]
         whose = f"{'Row' if len(hidden) == 1 else 'Rows'}: {all_named(hidden)}" if hidden else ""
-        found.append(Method(name, ALGORITHMS.get(name, "an algorithm of the study's author"), whose))
+        entry = entries().get(name)
+        found.append(Method(name, entry.summary if entry else "an algorithm of the study's author", whose))
     return found
 
 
