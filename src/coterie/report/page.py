@@ -14,17 +14,15 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from coterie.errors import StorageError
-from coterie.report import agents, dataset, hops, liars, procurement, tables
+from coterie.report import agents, dataset, liars, procurement, tables
+from coterie.report.charts import charts_of, producers_of
 from coterie.report.curves import VIEWS, agent_share, first_view, regret_curves, thinned
 from coterie.report.findings import answers
 from coterie.report.groups import crowded, drawn, groups, spoken_of
 from coterie.report.labels import ROWS_MAX, short_labels
-from coterie.report.lines import regret_lines
 from coterie.report.numbers import number
-from coterie.report.orders import orders_picture, producer_names, quality_picture
 from coterie.report.privacy import Verdict, verdict, with_notes
 from coterie.report.question import average, lead, methods, modes_text, regret_meaning, setting
-from coterie.report.ratio import ratio_curves
 from coterie.report.regret import decisions_shown
 from coterie.report.releases import accounts
 from coterie.report.rows import Row, emphasised, some_named
@@ -75,6 +73,7 @@ def render(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
         provenance=_provenance(study, rows, manifest),
         **_single_agents(problem, rows),
         **liars.context(rows),
+        charts=charts_of(study, rows, words),
         **_pictures(rows, words),
     )
 
@@ -106,20 +105,15 @@ def _single_agents(problem: Mapping[str, Any], rows: Sequence[Row]) -> dict[str,
 
 def _procurement(study: Mapping[str, Any], rows: Sequence[Row], words: Words) -> dict[str, Any]:
     """What agents bought, and from whom they learned."""
-    problem, labels = study["problem"], short_labels([row["label"] for row in rows])
-    names = agent_names(problem, rows[0]["agents"])
-    producers = [words.in_place_of_ours(name) for name in producer_names(problem, rows[0]["arms"])]
+    problem, names = study["problem"], agent_names(study["problem"], rows[0]["agents"])
     return {
         "alpha": f"{problem['alpha']:g}",
         "exploration": procurement.exploration_text(rows),
         "table": procurement.table(rows),
         "agents": procurement.agents_table(rows) if len(names) <= agents.AGENTS_MAX else [],
         "slacks": procurement.slacks(rows),
-        "qualities": Markup(quality_picture(rows, labels, problem["alpha"], words)),
-        "orders": Markup(orders_picture(rows, producers, words)),
         "learning": procurement.learning_table(rows),
-        "ratios": Markup(ratio_curves(rows, labels)),
-        "producers": producers,
+        "producers": producers_of(study, rows, words),
         "lessons": procurement.lessons(rows, names),
         "losses": procurement.losses(rows),
         "deltas": procurement.DELTAS,
@@ -148,8 +142,6 @@ def _pictures(rows: Sequence[Row], words: Words) -> dict[str, Any]:
         "swatches": [Markup(swatch(places.index(place)) if place in places else NO_SWATCH) for place in range(len(rows))],
         "colours": [colour(index) for index in range(len(rows))],
         "values": [_values(index, row) for index, row in enumerate(shown)],
-        "liar_lines": Markup(regret_lines(liars.series(rows), "Agents that lie, in percent", words)),
-        "hop_lines": Markup(regret_lines(hops.series(rows), "Hops a message lives", words)),
         "tradeoff": Markup(tradeoff(shown, names, words)),
         "tradeoff_by_epsilon": tradeoff_axis(shown) is EPSILON,
         "labelled": len(shown) <= ROWS_MAX,
