@@ -1,6 +1,5 @@
 """From a specification to what the engines take: the problem, the network and the method of one row and one instance."""
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -8,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coterie import algorithms, contract
-from coterie.contract import Method, Setting, doors_of
+from coterie.contract import Method, doors_of
 from coterie.engines.attacks import ATTACKS, HONEST
 from coterie.engines.faults import Weather
 from coterie.engines.simulate import Links, Run, flags, simulate_mesh, simulate_star
@@ -25,15 +24,14 @@ from coterie.network import (
     synchronise,
 )
 from coterie.privacy.statement import Doors
-from coterie.problem import diabetes, procurement
-from coterie.problem.instances import INSTANCES, TIE, heterogeneous, smallest_gap
-from coterie.problem.laws import LAWS
-from coterie.problem.linear import quality
-from coterie.studies.procurement import is_drawn, make_procurement
-from coterie.studies.spec import Procurement, Row, Specification
+from coterie.problem.instances import TIE
+from coterie.studies.arms import Arms, contaminant
+from coterie.studies.messages import alternatives
+from coterie.studies.purchases import Purchases
+from coterie.studies.spec import Row, Specification
 from coterie.theory.gossip import trivial_bound
 
-PROBLEM, NETWORK, FAULTS = 0, 1, 2  # purposes of an instance's own randomness
+NETWORK, FAULTS = 1, 2  # purposes of an instance's own randomness, beside `arms.PROBLEM`
 PHASES = 8  # graphs of a network that changes, after which they come round again
 
 
@@ -76,30 +74,28 @@ class Case(NamedTuple):
         return np.flatnonzero(self.quality >= self.quality.max() - TIE)
 
 
+PROBLEMS = (Arms, Purchases)
+
+
+def problem_of(study: Specification) -> Arms:
+    """Who answers what is asked of the study's problem."""
+    return next(answers(study) for answers in PROBLEMS if study.problem.kind in answers.kinds)
+
+
 def is_random(study: Specification) -> bool:
     """Whether every replication has an instance of its own."""
-    if isinstance(study.problem, Procurement):
-        drawn = is_drawn(study.problem)
-    else:
-        instance = INSTANCES.get(study.problem.instance)
-        drawn = study.problem.heterogeneity > 0 or (instance is not None and instance.drawn)
     network_is_drawn = study.network.graph is not None and GRAPHS[study.network.graph].drawn
-    return drawn or network_is_drawn or any(row.faults.churn or row.faults.liars for row in study.rows)
+    troubled = any(row.faults.churn or row.faults.liars for row in study.rows)
+    return problem_of(study).drawn or network_is_drawn or troubled
 
 
 def make_case(study: Specification, row: Row, replication: int) -> Case:
     """The instance is drawn from (seed, replication): all rows of a study meet the same ones."""
-    entry = algorithms.find(row.reference)
-    if isinstance(study.problem, Procurement):
-        problem, (worlds, found, setting) = procurement, make_procurement(study, study.problem, replication)
-        overall = found.quality
-    else:
-        problem, worlds, means = make_problem(study, np.random.default_rng([study.seed, replication, PROBLEM]))
-        overall = quality(means, study.problem.weights)
-        setting = make_setting(study, row, means, overall)
-    if (entry.problem == "procurement") != (problem is procurement):
-        wanted = "'procurement'" if entry.problem == "procurement" else "'bernoulli' or 'gaussian'"
+    entry, asked = algorithms.find(row.reference), problem_of(study)
+    if entry.problem != asked.sort:
+        wanted = alternatives(repr(kind) for answers in PROBLEMS if answers.sort == entry.problem for kind in answers.kinds)
         raise UsageError(f"problem.kind must be {wanted} for {entry.name}, got {study.problem.kind!r}")
+    problem, worlds, overall, setting = asked.instance(row, replication)
     graph = make_graph(study, np.random.default_rng([study.seed, replication, NETWORK]))
     method = contract.build(entry, row.options, setting)
     if row.content:  # that clients fold is a property of an algorithm's text, which nobody has proved for a user's own
@@ -111,45 +107,6 @@ def make_case(study: Specification, row: Row, replication: int) -> Case:
     marks, agents = checkpoints(study), study.problem.agents
     doors, horizon = doors_of(method, setting), study.horizon
     return Case(method, doors, problem, worlds, overall, agents, horizon, marks, delay, links, weather, traffic)
-
-
-def make_setting(study: Specification, row: Row, means: np.ndarray, overall: np.ndarray) -> Setting:
-    about, faults, (low, high) = study.problem, row.faults, study.problem.range
-    return Setting(
-        about.agents,
-        about.arms,
-        study.horizon,
-        homogeneous=bool((means == means[0]).all()),
-        gap=smallest_gap(overall) if np.ptp(overall) > TIE else 1.0,
-        low=low,
-        high=high,
-        proxy=about.proxy,
-        weights=about.weights or (),
-        components=study.network.components or (about.agents,),
-        told=tuple(sorted({*about.told} | ({contaminant(study, row)} if about.told and faults.contamination else set()))),
-        liars=max(faults.liars, faults.contamination),
-    )
-
-
-def contaminant(study: Specification, row: Row) -> float:
-    highest = (study.faults.range or study.problem.range)[1]
-    return highest if row.faults.contaminant is None else row.faults.contaminant
-
-
-def make_problem(study: Specification, rng: np.random.Generator) -> tuple[ModuleType, np.ndarray, np.ndarray]:
-    """The kind of rewards, the world, and the means [agents, arms], or [1, arms] where all agents are alike."""
-    about = study.problem
-    assert not isinstance(about, Procurement)
-    if about.dataset:
-        means = diabetes.table(about.rule, about.split, about.file).means
-    elif about.instance:
-        means = INSTANCES[about.instance].made(about.arms, rng, about)
-    else:
-        means = np.array(about.means, float)
-    if about.heterogeneity > 0:
-        means = heterogeneous(means, about.agents, about.heterogeneity, rng)
-    means = np.atleast_2d(means)
-    return sys.modules[LAWS[about.kind].__module__], about.world_of(means, about.weights), means
 
 
 def make_weather(study: Specification, row: Row, method: Method, truth: np.ndarray, rng: np.random.Generator) -> Weather:
