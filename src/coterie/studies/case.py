@@ -179,7 +179,8 @@ def checkpoints(study: Specification) -> np.ndarray:
     """Half of them evenly spaced, half by equal factors: curves look right on both kinds of axes."""
     half = study.checkpoints // 2
     even = np.linspace(0, study.horizon, half + 1)[1:]
-    return np.unique(np.concatenate([even, np.geomspace(1, study.horizon, half)]).round().astype(np.int64))
+    marks = np.concatenate([even, np.geomspace(1, study.horizon, half)]).round().astype(np.int64)
+    return np.unique(np.maximum(1, marks))  # no round is marked that some engines do not count
 
 
 # --- how reports travel: each gives (delay, links, traffic) -------------------------------------------
