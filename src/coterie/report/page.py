@@ -14,15 +14,16 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from coterie.errors import StorageError
-from coterie.report import agents, dataset, liars, procurement, tables
-from coterie.report.charts import charts_of, producers_of
+from coterie.report import agents, dataset, liars, tables
+from coterie.report.charts import charts_of
 from coterie.report.curves import VIEWS, agent_share, first_view, regret_curves, thinned
 from coterie.report.findings import answers
 from coterie.report.groups import crowded, drawn, groups, spoken_of
 from coterie.report.labels import ROWS_MAX, short_labels
 from coterie.report.numbers import number
 from coterie.report.privacy import Verdict, verdict, with_notes
-from coterie.report.question import average, lead, methods, modes_text, regret_meaning, setting
+from coterie.report.problems import average, told_of
+from coterie.report.question import lead, methods, modes_text, setting
 from coterie.report.regret import decisions_shown
 from coterie.report.releases import accounts
 from coterie.report.rows import Row, emphasised, some_named
@@ -41,6 +42,7 @@ def render(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
     """The complete HTML text of the report page of one run."""
     study, rows = summary["study"], [{**row, "curve": thinned(row["curve"])} for row in summary["rows"]]
     problem, words, spoken = study["problem"], Words(**study["words"]), spoken_of(rows)
+    told = told_of(problem)
     nameable = [*rows, *({"label": name} for name in (*groups(rows), *liars.blocks(rows)))]
     environment = Environment(
         loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -52,9 +54,10 @@ def render(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
         title=study["title"],
         lead=lead(study, rows),
         notes=dataset.notes(problem),
-        regret_meaning=regret_meaning(problem),
+        regret_meaning=told.regret(problem),
         words=words,
-        procurement=_procurement(study, rows, words) if problem["kind"] == "procurement" else None,
+        told=told,
+        procurement=told.sections(study, rows, words),
         answers=answers(rows, agent_names(problem, rows[0]["agents"])),
         setting=setting(study, rows),
         methods=methods(spoken),
@@ -100,24 +103,6 @@ def _single_agents(problem: Mapping[str, Any], rows: Sequence[Row]) -> dict[str,
         "average": average(problem),
         "truth_table": truth_table(truth, names),
         "fates": agents.table(rows) if agents.differ(rows) else [],
-    }
-
-
-def _procurement(study: Mapping[str, Any], rows: Sequence[Row], words: Words) -> dict[str, Any]:
-    """What agents bought, and from whom they learned."""
-    problem, names = study["problem"], agent_names(study["problem"], rows[0]["agents"])
-    return {
-        "alpha": f"{problem['alpha']:g}",
-        "exploration": procurement.exploration_text(rows),
-        "table": procurement.table(rows),
-        "agents": procurement.agents_table(rows) if len(names) <= agents.AGENTS_MAX else [],
-        "slacks": procurement.slacks(rows),
-        "learning": procurement.learning_table(rows),
-        "producers": producers_of(study, rows, words),
-        "lessons": procurement.lessons(rows, names),
-        "losses": procurement.losses(rows),
-        "deltas": procurement.DELTAS,
-        "source": procurement.source_table(study, rows),
     }
 
 

@@ -5,11 +5,8 @@ from typing import Any, NamedTuple
 
 from coterie.algorithms import entries
 from coterie.network import GRAPHS
-from coterie.problem.instances import INSTANCES
-from coterie.problem.laws import LAWS
-from coterie.problem.suppliers import DISTRIBUTIONS
-from coterie.report.dataset import REWARD
 from coterie.report.numbers import GLUE, either, listed, number, percent, plural
+from coterie.report.problems import told_of
 from coterie.report.rows import Row, all_named
 
 MODES = {
@@ -54,73 +51,14 @@ def modes_text(rows: Sequence[Row]) -> str:
 def lead(study: Mapping[str, Any], rows: Sequence[Row]) -> str:
     """Who chooses what how often, and how often all of it was repeated."""
     problem = study["problem"]
-    chosen, repeated = _choosing(problem, rows[0]), repetition_text(study["replications"], study["seed"])
-    return f"{chosen} {problem_text(problem)} {repeated}"
+    told, repeated = told_of(problem), repetition_text(study["replications"], study["seed"])
+    return f"{told.choosing(rows[0])} {told.setting(problem)} {repeated}"
 
 
 def setting(study: Mapping[str, Any], rows: Sequence[Row]) -> str:
     """The network and what goes wrong in it."""
     texts = [network_text(study["network"]), life_text(study["network"], rows), fault_text(rows)]
     return " ".join(filter(None, texts))
-
-
-def _choosing(problem: Mapping[str, Any], row: Row) -> str:
-    agents, rounds = plural(row["agents"], "agent"), plural(row["horizon"], "round")
-    s = "s" if row["agents"] == 1 else ""
-    if problem["kind"] == "procurement":
-        return f"{agents} order{s} from {plural(row['arms'], 'producer')} in each of {rounds}."
-    return f"{agents} choose{s} one of {plural(row['arms'], 'arm')} in each of {rounds}."
-
-
-def problem_text(problem: Mapping[str, Any]) -> str:
-    if problem["kind"] == "procurement":
-        return (
-            f"What is bought must have an average quality of at least {problem['alpha']:g}; "
-            f"only costs and capacities are known beforehand. {_suppliers_text(problem)}"
-        )
-    return f"{_reward_text(problem)}; the arms' mean rewards {_means_text(problem)}."
-
-
-def _suppliers_text(problem: Mapping[str, Any]) -> str:
-    """Where qualities, costs and capacities come from."""
-    if problem.get("file"):
-        return f"The suppliers are those of the table “{problem['file']}”."
-    if not problem.get("distribution"):
-        return "The suppliers are given in the study."
-    law = DISTRIBUTIONS[problem["distribution"]].said(problem)
-    instances = problem.get("instances")
-    drawn = f"for {plural(instances, 'instance')}, which take turns" if instances else "anew for every run"
-    same = " Costs and capacities are the same for all agents." if problem["homogeneous"] else ""
-    return f"Qualities and costs are {law}, drawn {drawn}.{same}"
-
-
-def _reward_text(problem: Mapping[str, Any]) -> str:
-    if problem.get("dataset"):
-        return f"A choice brings a reward of 1 if the patient is {REWARD}, else 0"
-    return LAWS[problem["kind"]].sentence(problem)
-
-
-def _means_text(problem: Mapping[str, Any]) -> str:
-    instance, spread = problem["instance"], problem["heterogeneity"]
-    text = f"are {INSTANCES[instance].said(problem)}" if instance else "are given in the study"
-    if problem.get("dataset"):
-        text = f"come from the data set “{problem['dataset']}”, split “{problem['split']}”"
-    if spread:
-        text += f"; agents see different means (heterogeneity {spread:g})"
-    if agents_differ(problem):
-        text += f"; each arm counts by its {average(problem)} over agents"
-    return text
-
-
-def average(problem: Mapping[str, Any]) -> str:
-    """What makes an arm the best one."""
-    return "weighted average" if problem.get("weights") else "average"
-
-
-def agents_differ(problem: Mapping[str, Any]) -> bool:
-    """Do agents have means of their own?"""
-    means = problem["means"]
-    return bool(problem["heterogeneity"] or problem.get("dataset") or (means and isinstance(means[0], list)))
 
 
 def network_text(network: Mapping[str, Any]) -> str:
@@ -184,11 +122,3 @@ def repetition_text(replications: int, seed: int) -> str:
         return f"Everything was run once (seed {seed})."
     repeated = f"Everything was run {replications:,} times with fresh random numbers (seed {seed})"
     return f"{repeated}; numbers are means ±{GLUE}one standard error."
-
-
-def regret_meaning(problem: Mapping[str, Any]) -> str:
-    """What regret is, in the terms of the problem at hand."""
-    if problem["kind"] == "procurement":
-        return "expected revenue given up against the best allowed order; a round that breaks the limit costs a penalty"
-    best = f"the arm that is best on {average(problem)} over all agents" if agents_differ(problem) else "the best arm"
-    return f"reward given up, in expectation, by not always choosing {best}; a regret of 2 means two rewards of 1 fewer"
