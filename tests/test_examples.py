@@ -22,7 +22,7 @@ from coterie.studies.case import reach
 ROOT = Path(__file__).parents[1]
 FILE = ROOT / "examples/own_algorithm.py"
 ENTRY = find(str(FILE))
-GUIDE = re.findall(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.S)
+GUIDE = re.findall(r"```python\n((?!# src/).*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.S)
 
 
 @pytest.mark.parametrize("options", ENTRY.examples, ids=str)

@@ -332,7 +332,7 @@ class Entry(NamedTuple):
     """What an algorithm file exports for each name: `ENTRIES = (Entry(...), ...)`."""
 
     name: str
-    summary: str
+    summary: str  # what the page says of it, in half a sentence
     options: type[Options]  # the keys a study may set, with ranges and defaults
     build: Callable[[Any, Setting], Method]
     examples: tuple[dict[str, Any], ...] = ({},)  # option sets that between them reach every hook: the batteries run them

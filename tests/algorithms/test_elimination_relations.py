@@ -15,7 +15,7 @@ from scipy.stats import chisquare
 from coterie.algorithms.elimination import CLIENT
 from coterie.engines.simulate import simulate_star
 from coterie.kernel import IDLE, UNIT, fold, one, stream
-from coterie.network import diameter, make
+from coterie.network import GRAPHS, diameter
 from coterie.studies import load_study
 from coterie.studies.case import make_case
 
@@ -140,7 +140,7 @@ def test_on_any_graph_the_decisions_are_the_servers_and_regret_differs_by_the_de
     centre = case("cdp-mab", heterogeneity)
     peers = case("ddp-mab", heterogeneity, graph=graph)
     if graph != "erdos-renyi":
-        assert peers.delay == max(0, diameter(make(graph, AGENTS, np.random.default_rng())) - 1)
+        assert peers.delay == max(0, diameter(GRAPHS[graph].made(AGENTS, np.random.default_rng())) - 1)
     assert peers.delay > 0
     more = []
     for replication in range(2):

@@ -13,21 +13,8 @@ from scipy.stats import binomtest, chisquare, kstest
 
 from coterie.algorithms import find
 from coterie.contract import Setting
-from coterie.engines.faults import (
-    ATTACKS,
-    FLIP,
-    HONEST,
-    INSIDE,
-    RANDOM,
-    SECOND,
-    SLEEPER,
-    WORST,
-    Weather,
-    contaminate,
-    invent,
-    ranked,
-    tale_record,
-)
+from coterie.engines.attacks import ATTACKS, HONEST, invent, ranked
+from coterie.engines.faults import Weather, contaminate, tale_record
 from coterie.engines.rehearsal import compare, rehearse_mesh, rehearse_star
 from coterie.engines.simulate import simulate_mesh, simulate_star
 from coterie.kernel import LIE, fold, one, stream
@@ -35,6 +22,8 @@ from coterie.network import erdos_renyi, ring
 from coterie.problem import bernoulli
 from coterie.studies.case import reach
 
+NAMES = ("random", "promote-worst", "promote-second", "sign-flip", "inside-window", "sleeper")
+RANDOM, WORST, SECOND, FLIP, INSIDE, SLEEPER = (ATTACKS[name].number for name in NAMES)
 AGENTS, MEANS = 7, np.array([[0.6, 0.85, 0.2, 0.7, 0.4]])
 TRUTH, ARMS, BEST, NEXT, LAST = MEANS[0], 5, 1, 3, 2
 FEW = SimpleNamespace(arms=ARMS)  # all that a tale needs of parameters
@@ -110,7 +99,7 @@ def test_a_sleeper_is_honest_for_a_quarter_of_the_horizon_and_then_promotes_the_
 
 def test_without_an_attack_nobody_has_a_tale():
     assert tale_of(HONEST, 500) is None
-    assert set(ATTACKS.values()) == {RANDOM, WORST, SECOND, FLIP, INSIDE, SLEEPER}
+    assert len({attack.number for attack in ATTACKS.values()} | {HONEST}) == len(ATTACKS) + 1
 
 
 def test_a_contaminated_message_keeps_its_arm():

@@ -14,7 +14,8 @@ from numpy import int64
 
 from coterie.algorithms import find
 from coterie.contract import Algorithm, Claim, Method, Setting, order
-from coterie.engines.faults import SECOND, Weather
+from coterie.engines.attacks import ATTACKS
+from coterie.engines.faults import Weather
 from coterie.engines.simulate import simulate_mesh
 from coterie.kernel import node, record
 from coterie.network import distances, erdos_renyi, from_edges, path, ring
@@ -44,6 +45,7 @@ def differing(one, other):
 # --- who holds what when ----------------------------------------------------------------------------------
 
 AGENTS, ROUNDS = 9, 12
+SECOND = ATTACKS["promote-second"].number
 
 
 class Params:

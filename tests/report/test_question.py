@@ -1,12 +1,21 @@
 """The study in sentences."""
 
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 from coterie.report import question
-from coterie.studies.spec import ArmProblem, Network
+from coterie.report.problems import told_of
+
+
+def problem_text(problem: dict[str, Any]) -> str:
+    return told_of(problem).setting(problem)
+
+
+def regret_meaning(problem: dict[str, Any]) -> str:
+    return told_of(problem).regret(problem)
+
 
 MakeRow = Callable[..., dict[str, Any]]
 BERNOULLI = {"kind": "bernoulli", "means": None, "instance": "grid", "heterogeneity": 0.0}
@@ -26,17 +35,6 @@ STUDY = {
     "network": COMPLETE,
     "words": {"agent": "agent", "arm": "arm"},
 }
-
-
-def choices(model: Any, field: str) -> set[str]:
-    """The texts a field of a study allows, beside None."""
-    literal, _ = get_args(model.model_fields[field].annotation)
-    return set(get_args(literal))
-
-
-def test_every_instance_and_graph_a_study_may_name_has_its_words() -> None:
-    assert choices(ArmProblem, "instance") == question.INSTANCES.keys()
-    assert choices(Network, "graph") == question.GRAPHS.keys()
 
 
 def plain(text: str) -> str:
@@ -132,7 +130,7 @@ def test_one_agent_and_one_replication_are_spoken_of_in_the_singular(row: MakeRo
     ],
 )
 def test_the_rewards_are_described_as_the_study_gives_them(problem: dict[str, Any], text: str) -> None:
-    assert text in question.problem_text(BERNOULLI | problem)
+    assert text in problem_text(BERNOULLI | problem)
 
 
 @pytest.mark.parametrize(
@@ -153,29 +151,29 @@ def test_procurement_is_asked_in_its_own_words(row: MakeRow) -> None:
     problem = {"kind": "procurement", "alpha": 0.7}
     text = plain(question.lead(STUDY | {"problem": problem}, [row()]))
     assert text.startswith("4 agents order from 3 producers") and "average quality of at least 0.7" in text
-    assert "revenue" in question.regret_meaning(problem) and "arm" in question.regret_meaning(BERNOULLI)
+    assert "revenue" in regret_meaning(problem) and "arm" in regret_meaning(BERNOULLI)
 
 
 def test_the_source_of_suppliers_is_told() -> None:
     about = {"kind": "procurement", "alpha": 0.4, "sd": 0.1, "homogeneous": False}
-    assert question.problem_text(about).endswith("The suppliers are given in the study.")
-    table = question.problem_text(about | {"file": "suppliers.csv"})
+    assert problem_text(about).endswith("The suppliers are given in the study.")
+    table = problem_text(about | {"file": "suppliers.csv"})
     assert table.endswith("The suppliers are those of the table “suppliers.csv”.")
-    uniform = plain(question.problem_text(about | {"distribution": "uniform", "instances": 5}))
+    uniform = plain(problem_text(about | {"distribution": "uniform", "instances": 5}))
     assert uniform.endswith("Qualities and costs are uniform between 0 and 1, drawn for 5 instances, which take turns.")
-    normal = question.problem_text(about | {"distribution": "normal", "homogeneous": True})
+    normal = problem_text(about | {"distribution": "normal", "homogeneous": True})
     assert "around 0.4 with standard deviation 0.1, drawn anew for every run. Costs and capacities" in normal
 
 
 def test_where_agents_differ_regret_is_counted_against_the_best_arm_on_average() -> None:
     own = BERNOULLI | {"instance": None, "means": [[0.1, 0.9], [0.2, 0.3]]}
-    assert "not always choosing the best arm;" in question.regret_meaning(BERNOULLI)
-    assert "the arm that is best on average over all agents;" in question.regret_meaning(own)
-    assert "best on weighted average over" in question.regret_meaning(own | {"weights": [0.1, 0.9]})
+    assert "not always choosing the best arm;" in regret_meaning(BERNOULLI)
+    assert "the arm that is best on average over all agents;" in regret_meaning(own)
+    assert "best on weighted average over" in regret_meaning(own | {"weights": [0.1, 0.9]})
 
 
 def test_the_reward_of_a_data_set_is_named_as_its_source_names_it() -> None:
-    text = question.problem_text(BERNOULLI | {"instance": None, "dataset": "diabetes", "split": "order"})
+    text = problem_text(BERNOULLI | {"instance": None, "dataset": "diabetes", "split": "order"})
     assert text.startswith(
         "A choice brings a reward of 1 if the patient is readmitted to hospital after more than 30 days,"
     )

@@ -20,7 +20,7 @@ from coterie.files import write
 from coterie.problem import bernoulli
 from coterie.studies import case as case_module
 from coterie.studies import load_study
-from coterie.studies.case import PHASES, make_case
+from coterie.studies.case import PHASES, checkpoints, make_case
 from coterie.studies.running import check_rows
 
 MEANS = [[0.9, 0.1, 0.2], [0.2, 0.8, 0.1], [0.3, 0.7, 0.4], [0.4, 0.6, 0.3]]
@@ -103,8 +103,8 @@ REFUSED = {
         {"problem": {"means": [[0.9, -0.2], [0.2, 0.8]]}},
         "problem.means[0][1] must be a number in [0, 1], got -0.2",
     ),
-    "range turned round": (normal(clip=[1, 0]), "problem.clip must be [low, high] with low < high, got [1.0, 0.0]"),
-    "range empty": (normal(clip=[0, 0]), "problem.clip must be [low, high] with low < high, got [0.0, 0.0]"),
+    "range turned round": (normal(clip=[1, 0]), "problem.clip must be [low, high] with low < high, got [1, 0]"),
+    "range empty": (normal(clip=[0, 0]), "problem.clip must be [low, high] with low < high, got [0, 0]"),
     "range without end": (normal(clip=[0, inf]), "problem.clip[1] must be a finite number, got inf"),
 }
 
@@ -311,3 +311,9 @@ def test_two_workers_may_be_the_first_to_need_an_engine(tmp_path, monkeypatch):
         engines = list(pool.map(lambda _: bind.bind(mesh, node, bernoulli, compiled=False), range(2)))
     assert engines[0] is engines[1]
     assert [path.suffix for path in tmp_path.iterdir() if path.is_file()] == [".py"]
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 20, 30])
+def test_curves_of_short_studies_begin_with_the_first_round(horizon):
+    """A mark at round 0, which peers do not count, kept all later marks empty, and regret at 0."""
+    assert checkpoints(study(horizon=horizon).specification).tolist() == list(range(1, horizon + 1))

@@ -713,7 +713,7 @@ REFUSED = {
     ),
     "clip reversed": (
         study(problem__kind="gaussian", problem__clip=[1, 0]),
-        "problem.clip must be [low, high] with low < high, got [1.0, 0.0]",
+        "problem.clip must be [low, high] with low < high, got [1, 0]",
     ),
     "unknown graph": (
         study(network__graph="wheel"),

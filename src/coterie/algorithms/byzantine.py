@@ -200,6 +200,6 @@ def build(o: Any, s: Setting) -> Method:
 
 
 ENTRIES = (
-    Entry("byzantine-ucb", "single rewards travel; a trimmed mean takes no notice of lies; no noise", ByzantineOptions, build,
+    Entry("byzantine-ucb", "agents pass single rewards to agents nearby and trim what looks forged", ByzantineOptions, build,
           ({}, {"liars_assumed": 0.1}, {"estimator": "clipped"}, {"radius": "variance", "liars_assumed": 0.001})),
 )

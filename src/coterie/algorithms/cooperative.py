@@ -414,10 +414,10 @@ def build_single(o: Any, s: Setting) -> Method:
 
 
 ENTRIES = (
-    Entry("ucb1", "every agent for itself; no noise", NoOptions, build_ucb1),
-    Entry("coop-ucb", "exact sums travel as many hops as they live; no noise", CoopOptions, build_coop),
-    Entry("private-ucb", "noised sums travel as many hops as they live", PrivateOptions, build_private,
+    Entry("ucb1", "every agent learns alone from its exact rewards", NoOptions, build_ucb1),
+    Entry("coop-ucb", "agents pass their exact counts and sums to agents nearby", CoopOptions, build_coop),
+    Entry("private-ucb", "agents pass noisy means to agents nearby", PrivateOptions, build_private,
           ({}, {"mode": "corrected"}, {"mode": "paper", "epsilon": 0.5}, {"mode": "corrected", "noise": "kept"})),
-    Entry("dp-ucb-int", "every agent for itself, from its own noised means", SingleOptions, build_single,
+    Entry("dp-ucb-int", "every agent learns alone from noisy means of its rewards", SingleOptions, build_single,
           ({}, {"mode": "paper", "reading": "frozen"}, {"mode": "paper", "epsilon": 0.5, "reading": "fresh"})),
 )

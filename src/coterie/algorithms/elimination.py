@@ -566,11 +566,13 @@ def entry(name: str, structure: str, summary: str, options: type[Options], *exam
 
 
 ENTRIES = (
-    entry("cdp-mab", "server", "elimination in epochs around a server", Central,
+    entry("cdp-mab", "server", "agents drop bad arms together; a server averages their reports", Central,
           {"participation": 0.5}, {"participation": 0.4, "rotation": True}, {"rounds": 3, "gap": 0.1}, {"noise": "central"},
           {"noise": "secagg", "radius": "subexp"}, {"aggregation": "median", "liars_assumed": 0.2},
           {"aggregation": "trimmed", "liars_assumed": 0.2}),
-    entry("ddp-mab", "synchronise", "the same without a server: all reports reach all agents", Pooled, {"rounds": 4}),
-    entry("hdp-mab", "hybrid", "components collect at sinks, sinks report to a server", Hybrid, {"weighting": "components"}),
-    entry("single-mab", "alone", "every agent alone, for comparison", Single),
+    entry("ddp-mab", "synchronise", "agents drop bad arms together by exchanging reports among themselves, without a server",
+          Pooled, {"rounds": 4}),
+    entry("hdp-mab", "hybrid", "agents drop bad arms together; one agent of each group collects reports for a server", Hybrid,
+          {"weighting": "components"}),
+    entry("single-mab", "alone", "every agent drops bad arms alone and tells nobody anything", Single),
 )

@@ -533,9 +533,9 @@ def claim(mechanism: str, paper: bool, o: Choices) -> Claim:
 
 
 ENTRIES = (
-    Entry("gossip-ucb", "estimates travel over one drawn edge a round; no noise", GossipOptions, build,
+    Entry("gossip-ucb", "neighbours average their estimates in pairs; nothing is hidden", GossipOptions, build,
           ({}, {"radius": "paper"}, {"isolated": True}, {"edges": 2, "active": 0.5}, {"catch_up": False})),
-    Entry("fed-ucb", "gossip on private running means", FedOptions, build,
+    Entry("fed-ucb", "neighbours average noisy estimates in pairs", FedOptions, build,
           ({}, {"mechanism": "tree"}, {"mechanism": "tree", "radius": "paper"}, {"mechanism": "digits"}, {"mechanism": "root"},
            {"mode": "paper"}, {"mode": "paper", "radius": "tuned"}, {"mode": "paper", "mechanism": "blocks"})),
 )

@@ -315,7 +315,8 @@ def warnings(o: Any, s: Setting) -> tuple[str, ...]:
 
 
 ENTRIES = (
-    Entry("pr-ucb", "released batch means are votes: private and robust at once", VoteOptions, build,
+    Entry("pr-ucb", "agents pass noisy means to agents nearby and take the median, so that a minority of liars cannot win",
+          VoteOptions, build,
           ({}, {"votes": "mean", "own_clip": False}, {"votes": "scouts", "epsilon": 0.5},
            {"epsilon": 0.3, "batch": 4, "growth": 1.5})),
 )

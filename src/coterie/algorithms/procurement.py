@@ -295,7 +295,7 @@ def claim_of(o: PrivateOptions, delta: float) -> Claim:
 
 SMALL = {"window": (8, 64), "exploration": 6}
 ENTRIES = (
-    Entry("p-fcb", "procurement, noised numbers of good units exchanged in a few rounds", PrivateOptions, build,
+    Entry("p-fcb", "agents pool noisy summaries of what they learn about the producers now and then", PrivateOptions, build,
           ({**SMALL}, {**SMALL, "delta": 1e-6, "learning": "naive", "schedule": "start"}, {**SMALL, "learning": "echo"},
            {**SMALL, "mode": "paper"}, {**SMALL, "mode": "paper", "calibration": "elliptic", "learning": "invvar"},
            {**SMALL, "mode": "paper", "learning": "naive", "guard": False}, {**SMALL, "mode": "paper", "learning": "echo"}),

@@ -396,11 +396,11 @@ def facts(p: Params, o: Choices, s: Setting) -> dict[str, float]:
 
 SMALL = {"window": (8, 64), "exploration": 6}
 ENTRIES = (
-    Entry("nf-cb", "procurement, every agent by itself", AloneOptions, build_alone,
+    Entry("nf-cb", "every agent learns the producers' qualities alone", AloneOptions, build_alone,
           ({"exploration": 6}, {"exploration": 6, "oracle": "safe", "probe": 9}, {"exploration": 6, "estimate": "thompson"}),
           "procurement"),
-    Entry("fcb", "procurement, all units of all agents pooled every round", PooledOptions, build_pooled,
+    Entry("fcb", "agents pool what they learn about the producers in every round", PooledOptions, build_pooled,
           ({"exploration": 6}, {"exploration": 6, "double_n": True}), "procurement"),
-    Entry("fcb-periodic", "procurement, blocks of units exchanged in a few rounds; no noise", PeriodicOptions, build_periodic,
+    Entry("fcb-periodic", "agents pool what they learn about the producers now and then", PeriodicOptions, build_periodic,
           ({**SMALL}, {**SMALL, "schedule": "literal", "judge": "own"}), "procurement"),
 )

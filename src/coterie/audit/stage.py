@@ -21,7 +21,7 @@ from coterie.audit.world import world
 from coterie.checking import find
 from coterie.engines.simulate import Run, simulate_mesh, simulate_star
 from coterie.errors import UsageError
-from coterie.problem import gaussian, procurement
+from coterie.privacy.statement import ONE_ORDER
 from coterie.studies import load_study
 from coterie.studies.case import Case, make_case
 from coterie.studies.running import booked
@@ -36,11 +36,14 @@ ROUNDS_AT_LEAST, ROUNDS_AT_MOST = 1_000, 1_000_000  # around a server
 ROUNDS_LOOKED_AT = 1_000  # by an interpreted life
 BY_TURNS, BY_THREE = 1, 2  # patterns of rewards: see world.py
 LEVELS = ("low", "middle", "high")
-PRODUCERS = {
-    "kind": "procurement", "alpha": 0.1, "rho": 1, "quality": [0.5] * ARMS,
-    "cost": [[0.0] * ARMS] * AGENTS, "capacity": [[1] * ARMS] * AGENTS,
+SMALL = {  # by what an algorithm is for: the problem, and options that let it begin early
+    "arms": ({"means": [0.5] * ARMS, "agents": AGENTS}, {}),
+    "procurement": (
+        {"kind": "procurement", "alpha": 0.1, "rho": 1, "quality": [0.5] * ARMS,
+         "cost": [[0.0] * ARMS] * AGENTS, "capacity": [[1] * ARMS] * AGENTS},
+        {"window": [4, 16], "exploration": 2},
+    ),
 }  # fmt: skip
-EARLY = {"window": [4, 16], "exploration": 2}
 
 
 class Canary(NamedTuple):
@@ -95,10 +98,10 @@ def rounds(case: Case) -> int:
 def blank_worlds(case: Case, tape: int = 0) -> np.ndarray:
     """Rewards and reach are those of the case's own problem."""
     low, high, arms = 0.0, 1.0, case.method.p.arms
-    if case.problem is gaussian and case.worlds["high"].max() < inf:
+    if "high" in (case.worlds.dtype.names or ()) and case.worlds["high"].max() < inf:
         low, high = float(case.worlds["low"].max()), float(case.worlds["high"].min())
     spans = case.problem.reach(case.worlds, arms)
-    return world(case.agents, arms, low, high, spans, case.problem is procurement, tape)
+    return world(case.agents, arms, low, high, spans, case.doors.unit == ONE_ORDER, tape)
 
 
 def epochs(case: Case) -> int:
@@ -144,13 +147,13 @@ def with_room(made: Callable[[int], Case], peers: int, server: int) -> Case:
 def small_case(algorithm: str, options: Mapping[str, Any], horizon: int) -> Case:
     try:
         entry = find(algorithm)
-        given = {name: value for name, value in EARLY.items() if name in entry.options.model_fields}
-        buys = entry.problem == "procurement"
+        small, early = SMALL[entry.problem]
+        given = {name: value for name, value in early.items() if name in entry.options.model_fields}
         study = {
             "horizon": horizon,
-            "problem": PRODUCERS if buys else {"means": [0.5] * ARMS, "agents": AGENTS},
+            "problem": small,
             "network": {"graph": "path"},
-            "algorithm": [{"name": algorithm, **(given if buys else {}), **options}],
+            "algorithm": [{"name": algorithm, **given, **options}],
         }
         specification = load_study(study).specification
         return make_case(specification, specification.rows[0], 0)

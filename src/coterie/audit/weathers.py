@@ -6,7 +6,8 @@ to happen has a chance that no draw is below, and an agent that is not to leave 
 
 import numpy as np
 
-from coterie.engines.faults import ATTACKS, Weather
+from coterie.engines.attacks import ATTACKS
+from coterie.engines.faults import Weather
 from coterie.studies.case import Case
 
 NEVER = 2.0**-60  # above 0, and below all draws but 0
@@ -28,7 +29,7 @@ def weathers(case: Case) -> dict[str, Weather]:
         calm |= {"away": np.full((agents, 2), horizon + 1)}
         kinds |= {"churn": {"away": comings_and_goings(agents, horizon)}}
     liar = (np.arange(agents) % 3 == 2).astype(np.int64)
-    kinds |= {"liars": {"liar": liar, "attack": ATTACKS["random"]}, "contamination": {"contamination": OFTEN}}
+    kinds |= {"liars": {"liar": liar, "attack": ATTACKS["random"].number}, "contamination": {"contamination": OFTEN}}
     everything: dict = {name: value for kind in kinds.values() for name, value in kind.items()}
     return {name: Weather(**(calm | kind)) for name, kind in ({"no faults": {}} | kinds | {"all faults": everything}).items()}
 

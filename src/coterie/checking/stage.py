@@ -13,7 +13,8 @@ from coterie.checking.shape import check_method
 from coterie.checking.watch import Watch, placed
 from coterie.contract import Entry, Method, Setting, Terms
 from coterie.engines.agent import Agent
-from coterie.engines.faults import RANDOM, Weather
+from coterie.engines.attacks import ATTACKS
+from coterie.engines.faults import Weather
 from coterie.engines.rehearsal import Make, Rehearsal, keyed_agent, rehearse_mesh, rehearse_star
 from coterie.engines.simulate import Links, Run, simulate_mesh, simulate_star
 from coterie.errors import AlgorithmError, UsageError
@@ -57,7 +58,7 @@ class Form(NamedTuple):
         fair = Weather(active=self.method.active)
         if not rough:
             return fair
-        lies = fair._replace(liar=np.array([0, 0, 0, 1]), attack=RANDOM, truth=MEANS[: self.arms])
+        lies = fair._replace(liar=np.array([0, 0, 0, 1]), attack=ATTACKS["random"].number, truth=MEANS[: self.arms])
         if node.trusts or not node.mechanism.single:
             return lies  # such noise needs every report
         lies = lies._replace(loss=0.2, dropout=0.2)

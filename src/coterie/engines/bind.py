@@ -19,7 +19,7 @@ import coterie.privacy
 import coterie.problem
 from coterie import contract
 from coterie.contract import HOOKS, SWITCHES, Algorithm
-from coterie.engines import faults, memory, turn
+from coterie.engines import attacks, faults, memory, turn
 from coterie.engines.cache import keep, keep_compiled
 from coterie.engines.refusals import careful
 from coterie.kernel.compiling import OPTIONS, whole
@@ -72,7 +72,7 @@ def _specialise(engine: ModuleType, hooks: dict, roles: dict, problem: ModuleTyp
     for prefix, role in roles.items():
         lines += [f"{prefix.upper()}{name.upper()}S = {getattr(role, name) is not None}" for name in SWITCHES]
         lines += [f"{prefix.upper()}{name} = {role.mechanism.covers == covers}" for name, covers in COVERS.items()]
-    for module in (turn, faults, engine):
+    for module in (turn, attacks, faults, engine):
         lines += [line for line in _source(module.__name__).splitlines() if not line.endswith("# bound")]
     return "\n".join(lines) + "\n"
 

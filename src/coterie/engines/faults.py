@@ -1,37 +1,18 @@
 """What may go wrong: liars, contaminated messages, losses, dropouts, agents that come and go.
 
-A liar learns and pulls like everyone else; only what it says is false. What it wants to be believed is a tale: a value for
-every arm, the arm to talk about now, and among how many arms it claims to have shared its pulls. The algorithm's hooks `lie`
-and `pose` put a tale into the words of the algorithm. Liars know the true means, agree on what they say, and speak in every
-round. A contaminated message (Huber) is an honest one whose value is replaced.
-
-    random          every arm has a random value
-    promote-worst   the worst arm is worth 1, the others (of those named: the best one) 0
-    promote-second  the same with the second-best arm
-    sign-flip       an arm of mean m is worth 1 - m
-    inside-window   all liars raise the second-best arm and lower the best by the radius of an arm that has had its share of the
-                    rounds: just inside what an honest agent could have seen (after "a little is enough", Baruch et al. 2019)
-    sleeper         honest for a quarter of the horizon, until its words are trusted; then promote-second
+A liar learns and pulls like everyone else; only what it says is false. What it wants to be believed is a tale (`attacks`),
+which the algorithm's hooks `lie` and `pose` put into the words of the algorithm. Liars speak in every round. A contaminated
+message (Huber) is an honest one whose value is replaced.
 """
 
-from math import log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import float64, int64
 
 from coterie.contract import lie, pose  # bound
-from coterie.kernel import FAULT, LIE, capacity, fold, node, pick, record, side, stream, uniform
-
-HONEST, RANDOM, WORST, SECOND, FLIP, INSIDE, SLEEPER = range(7)
-ATTACKS = {
-    "random": RANDOM,
-    "promote-worst": WORST,
-    "promote-second": SECOND,
-    "sign-flip": FLIP,
-    "inside-window": INSIDE,
-    "sleeper": SLEEPER,
-}
+from coterie.engines.attacks import HONEST, invent  # bound
+from coterie.kernel import FAULT, LIE, capacity, fold, node, record, side, stream, uniform
 
 
 class Weather(NamedTuple):
@@ -97,38 +78,3 @@ def contaminate(tale, p, value):
     tale.arm, tale.shares = -1, 1
     for k in range(p.arms):
         tale.value[k] = value
-
-
-@node
-def invent(tale, p, t, now, horizon, attack, truth, die):
-    """Fill in the tale of this round. False: this liar still says the truth."""
-    if attack == HONEST or (attack == SLEEPER and 4 * now < horizon):
-        return False
-    best, second, worst = ranked(truth, p.arms)
-    hero = worst if attack == WORST else second
-    tale.arm, tale.shares = hero if t % 2 == 0 else best, 2
-    for k in range(p.arms):
-        tale.value[k] = 1.0 if k == hero else 0.0
-    if attack == INSIDE:
-        reach = sqrt(0.5 * log(now + 1.0) * p.arms / max(1.0, now))
-        for k in range(p.arms):
-            tale.value[k] = truth[k]
-        tale.value[hero], tale.value[best] = min(1.0, truth[hero] + reach), max(0.0, truth[best] - reach)
-    if attack in (RANDOM, FLIP):
-        tale.arm, tale.shares = pick(die, 1, p.arms), p.arms
-        for k in range(p.arms):
-            tale.value[k] = 1.0 - truth[k] if attack == FLIP else uniform(die, 2 + k)
-    return True
-
-
-@node
-def ranked(truth, arms):
-    """The best, the second-best and the worst arm; ties go to the lower index."""
-    best = worst = 0
-    for k in range(arms):
-        best = k if truth[k] > truth[best] else best
-        worst = k if truth[k] < truth[worst] else worst
-    second = 0 if best != 0 else 1
-    for k in range(arms):
-        second = k if k != best and truth[k] > truth[second] else second
-    return best, second, worst

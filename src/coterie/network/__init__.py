@@ -7,12 +7,12 @@ makes all agents agree.
 
 from coterie.network.distances import diameter, distances, eccentricities
 from coterie.network.graphs import (
+    GRAPHS,
     Graph,
     complete,
     disjoint,
     erdos_renyi,
     from_edges,
-    make,
     parts,
     path,
     require_connected,
@@ -24,6 +24,7 @@ from coterie.network.mixing import gossip_matrix, second_eigenvalue
 from coterie.network.synchronise import Synchronisation, slots, synchronise
 
 __all__ = [
+    "GRAPHS",
     "Collection",
     "Graph",
     "Synchronisation",
@@ -36,7 +37,6 @@ __all__ = [
     "erdos_renyi",
     "from_edges",
     "gossip_matrix",
-    "make",
     "parts",
     "path",
     "require_connected",

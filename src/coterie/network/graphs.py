@@ -6,14 +6,17 @@ adjacency lists in compressed rows, which is what walks over the graph read. Age
 graph of 10,000 agents (50 million edges, 1.2 GB) is still built in seconds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import log
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
+from pydantic import Field
 
+from coterie.choices import Kind
+from coterie.contract import Options
 from coterie.errors import UsageError
 
 DRAWS_MAX = 1000
@@ -90,14 +93,22 @@ def from_edges(nodes: int, edges: ArrayLike) -> Graph:
     return _link(nodes, pairs)
 
 
-def make(kind: str, nodes: int, rng: np.random.Generator, probability: float | None = None) -> Graph:
-    """The graph of a configured name. Only erdos-renyi looks at `rng` and `probability`."""
-    if kind == "erdos-renyi":
-        return erdos_renyi(nodes, rng, probability)
-    fixed = {"complete": complete, "star": star, "ring": ring, "path": path}
-    if kind not in fixed:
-        raise UsageError(f"graph must be one of {', '.join(fixed)}, erdos-renyi, got {kind!r}")
-    return fixed[kind](nodes)
+class LinkOptions(Options):
+    probability: Annotated[float, Field(gt=0, le=1)] | None = None
+
+
+def _links_said(network: Mapping[str, Any]) -> str:
+    chance = network["probability"]
+    return "links are drawn at random" + ("" if chance is None else f", each with probability {chance:g}")
+
+
+GRAPHS = {
+    "complete": Kind(complete, "every one is linked to every other"),
+    "star": Kind(star, "one in the middle is linked to all others"),
+    "ring": Kind(ring, "they form a ring"),
+    "path": Kind(path, "they form a chain"),
+    "erdos-renyi": Kind(erdos_renyi, _links_said, LinkOptions, drawn=True),
+}
 
 
 def disjoint(graphs: Sequence[Graph]) -> Graph:

@@ -1,14 +1,26 @@
 """Rewards of 0 or 1."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy import float64
 
 from coterie.kernel import UNIT, binomial, capacity, node, record, side, uniform
-from coterie.problem.linear import lay_out, quality, regret, regret_until, violates
+from coterie.problem.linear import Law, lay_out, quality, regret, regret_until, violates
 
-__all__ = ["draw", "lay_out", "reach", "regret", "regret_until", "violates", "world"]
+__all__ = ["Bernoulli", "draw", "lay_out", "reach", "regret", "regret_until", "violates", "world"]
+
+
+class Bernoulli(Law):
+    told = (0.0, 1.0)
+
+    def world_of(self, means: np.ndarray, weights: Sequence[float] | None) -> np.ndarray:
+        return world(means, weights)
+
+    @staticmethod
+    def sentence(problem: Mapping[str, Any]) -> str:
+        return "Every choice brings a reward of 0 or 1"
 
 
 def world(means: np.ndarray, weights: Sequence[float] | None = None) -> np.ndarray:

@@ -3,16 +3,47 @@
 Regret is counted by the means as given, before clipping.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil, floor, inf, sqrt
+from typing import Any
 
 import numpy as np
 from numpy import float64
 
+from coterie.choices import Factor, Finite, Interval
 from coterie.kernel import UNIT, capacity, node, normal, record, rounded_normal, side
-from coterie.problem.linear import lay_out, quality, regret, regret_until, violates
+from coterie.problem.linear import Law, lay_out, quality, regret, regret_until, violates
 
-__all__ = ["draw", "lay_out", "reach", "regret", "regret_until", "violates", "world"]
+__all__ = ["Gaussian", "draw", "lay_out", "reach", "regret", "regret_until", "violates", "world"]
+
+
+class Gaussian(Law):
+    sigma: Factor = 1.0
+    clip: Interval | None = None
+
+    mean = Finite
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return self.clip or (-inf, inf)
+
+    @property
+    def largest_reward(self) -> float:
+        farthest = np.abs(getattr(self, "means", None) or 1.0).max()
+        return max(map(abs, self.clip)) if self.clip else float(farthest) + 10 * self.sigma
+
+    @property
+    def proxy(self) -> float:
+        return min(super().proxy, self.sigma)
+
+    def world_of(self, means: np.ndarray, weights: Sequence[float] | None) -> np.ndarray:
+        low, high = self.range
+        return world(means, weights, sigma=self.sigma, low=low, high=high)
+
+    @staticmethod
+    def sentence(problem: Mapping[str, Any]) -> str:
+        cut = ", cut to {:g}..{:g}".format(*problem["clip"]) if problem["clip"] else ""
+        return f"Every choice brings a reward with normal noise{cut}"
 
 
 def world(

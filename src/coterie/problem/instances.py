@@ -4,9 +4,15 @@ All means are probabilities. What matters to the group is the mean over agents o
 the agents around it without moving it.
 """
 
+from collections.abc import Mapping
+from typing import Annotated, Any
+
 import numpy as np
 from numpy.typing import ArrayLike
+from pydantic import AfterValidator
 
+from coterie.choices import Kind, Probability, ascending
+from coterie.contract import Options
 from coterie.errors import UsageError
 
 TIE = 1e-12  # column means of equal arms differ by rounding; smaller gaps than this are ties
@@ -28,6 +34,21 @@ def uniform(arms: int, rng: np.random.Generator, between: tuple[float, float] | 
     _require_arms(arms)
     low, high = between or (0.0, 1.0)
     return low + (high - low) * rng.random(arms)
+
+
+class UniformOptions(Options):
+    between: Annotated[tuple[Probability, Probability], AfterValidator(ascending)] | None = None
+
+
+def _uniform_said(problem: Mapping[str, Any]) -> str:
+    return "drawn at random between {:g} and {:g}".format(*(problem.get("between") or (0, 1)))
+
+
+INSTANCES = {
+    "grid": Kind(grid, "evenly spaced between 0 and 1"),
+    "uniform": Kind(uniform, _uniform_said, UniformOptions, drawn=True),
+    "middle": Kind(middle, "evenly spaced between 0.3 and 0.7"),
+}
 
 
 def heterogeneous(means: ArrayLike, agents: int, spread: float, rng: np.random.Generator) -> np.ndarray:

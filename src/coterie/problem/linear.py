@@ -1,10 +1,46 @@
-"""Regret of problems whose loss is a sum over pulls: each pull of an arm costs its gap to the best arm."""
+"""Problems whose loss is a sum over pulls: each pull of an arm costs its gap to the best arm; and what a law of rewards is."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
+from coterie.choices import Probability
+from coterie.contract import Options
 from coterie.kernel import node
+
+
+class Law(Options):
+    """How rewards are drawn around their means. Its fields are keys of a study's `problem`, beside those that all laws share.
+
+    A law stands in the file of its `draw` and in the table `laws.LAWS`. It answers what a study, an algorithm and the page ask.
+    """
+
+    mean: ClassVar[Any] = Probability  # what a mean may be
+    told: ClassVar[tuple[float, ...]] = ()  # the values a reward may have, where they are few
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Where rewards lie."""
+        return 0.0, 1.0
+
+    @property
+    def largest_reward(self) -> float:
+        """In size, as good as always."""
+        return 1.0
+
+    @property
+    def proxy(self) -> float:
+        """Sub-Gaussian standard deviation of one reward."""
+        return (self.range[1] - self.range[0]) / 2
+
+    def world_of(self, means: np.ndarray, weights: Sequence[float] | None) -> np.ndarray:
+        raise NotImplementedError
+
+    @staticmethod
+    def sentence(problem: Mapping[str, Any]) -> str:
+        """What the page says of the `problem` of a study."""
+        raise NotImplementedError
 
 
 def quality(means: np.ndarray, weights: Sequence[float] | None = None) -> np.ndarray:

@@ -16,20 +16,19 @@ quality     in [0, 1]; needed in one row of each producer, and where it is repea
 A pair without a row does not trade. Other columns are ignored. Row 1 is the first below the header.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from io import BytesIO
 from os import PathLike
 from pathlib import Path
-from typing import Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
+from coterie.choices import Kind
 from coterie.errors import UsageError
-
-Distribution = Literal["uniform", "normal", "truncated-normal"]
 
 CAPACITY_DRAWN = 50  # capacities are drawn from 1..50
 CAPACITY_MOST = 1_000_000
@@ -54,7 +53,7 @@ class Suppliers(NamedTuple):
 
 
 def draw(
-    distribution: Distribution,
+    distribution: str,
     agents: int,
     producers: int,
     rng: np.random.Generator,
@@ -65,29 +64,38 @@ def draw(
 ) -> Suppliers:
     """Qualities and costs of one distribution, capacities uniform on 1..50, all independent.
 
-    uniform             on [0, 1)
-    normal              with mean `centre` and standard deviation `sd`, moved to the end of [0, 1] where it falls outside
-    truncated-normal    the same, drawn again where it falls outside
-
     In a homogeneous draw all agents have the costs and capacities of the first. To compare numbers of agents, draw for the
     largest and take the `first` ones.
     """
-    rows = 1 if homogeneous else agents
-    quality = _numbers(distribution, (producers,), rng, centre, sd)
-    cost = _numbers(distribution, (rows, producers), rng, centre, sd)
+    rows, numbers = 1 if homogeneous else agents, DISTRIBUTIONS[distribution].make
+    quality = numbers((producers,), rng, centre, sd)
+    cost = numbers((rows, producers), rng, centre, sd)
     capacity = rng.integers(1, CAPACITY_DRAWN, (rows, producers), endpoint=True)
     return explicit(quality, cost, capacity, agents)
 
 
-def _numbers(
-    distribution: Distribution, shape: tuple[int, ...], rng: np.random.Generator, centre: float, sd: float
-) -> np.ndarray:
-    if distribution == "uniform":
-        return rng.random(shape)
-    if distribution == "normal":
-        return rng.normal(centre, sd, shape).clip(0, 1)
+def _uniform(shape: tuple[int, ...], rng: np.random.Generator, centre: float, sd: float) -> np.ndarray:
+    return rng.random(shape)
+
+
+def _normal(shape: tuple[int, ...], rng: np.random.Generator, centre: float, sd: float) -> np.ndarray:
+    return rng.normal(centre, sd, shape).clip(0, 1)
+
+
+def _truncated_normal(shape: tuple[int, ...], rng: np.random.Generator, centre: float, sd: float) -> np.ndarray:
     low, high = ndtr((np.array([0, 1]) - centre) / sd)
     return (centre + sd * ndtri(rng.uniform(low, high, shape))).clip(0, 1)
+
+
+def _normal_said(outside: str) -> Callable[[Mapping[str, Any]], str]:
+    return lambda problem: f"normal ({outside}) around {problem['alpha']:g} with standard deviation {problem['sd']:g}"
+
+
+DISTRIBUTIONS = {
+    "uniform": Kind(_uniform, "uniform between 0 and 1", drawn=True),
+    "normal": Kind(_normal, _normal_said("moved to the ends of 0..1 where outside"), drawn=True),
+    "truncated-normal": Kind(_truncated_normal, _normal_said("drawn again where outside 0..1"), drawn=True),
+}
 
 
 def explicit(quality: ArrayLike, cost: ArrayLike, capacity: ArrayLike, agents: int | None = None) -> Suppliers:

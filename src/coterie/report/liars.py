@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
+from coterie.engines.attacks import ATTACKS
 from coterie.report.groups import groups_by
 from coterie.report.lines import Series
 from coterie.report.numbers import decimals_of, margin_text, measured, number, percent
@@ -30,6 +31,7 @@ class Cell(NamedTuple):
 
 class Line(NamedTuple):
     attack: str
+    sentence: str  # what liars say in it
     cells: list[Cell | None]
 
 
@@ -104,7 +106,7 @@ def _block(name: str, group: Group, columns: Sequence[float], alone: dict[float,
         for share in columns:
             harmful = not deaf and found.get(share) is tops[share]
             cells.append(_cell(found[share], alone, decimals, worst=harmful) if share in found else None)
-        lines.append(Line(attack, cells))
+        lines.append(Line(attack, ATTACKS[attack].sentence if attack in ATTACKS else "", cells))
     calm = worst(group, 0.0)
     return Block(name, None if calm is None else _cell(calm, alone, decimals), lines)
 

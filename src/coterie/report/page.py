@@ -14,17 +14,16 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from coterie import files
-from coterie.report import agents, dataset, hops, liars, procurement, tables
+from coterie.report import agents, dataset, liars, tables
+from coterie.report.charts import charts_of
 from coterie.report.curves import VIEWS, agent_share, first_view, regret_curves, thinned
 from coterie.report.findings import answers
 from coterie.report.groups import crowded, drawn, groups, spoken_of
 from coterie.report.labels import ROWS_MAX, short_labels
-from coterie.report.lines import regret_lines
 from coterie.report.numbers import number
-from coterie.report.orders import orders_picture, producer_names, quality_picture
 from coterie.report.privacy import Verdict, verdict, with_notes
-from coterie.report.question import average, lead, methods, modes_text, regret_meaning, setting
-from coterie.report.ratio import ratio_curves
+from coterie.report.problems import average, told_of
+from coterie.report.question import lead, methods, modes_text, setting
 from coterie.report.regret import decisions_shown
 from coterie.report.releases import accounts
 from coterie.report.rows import Row, emphasised, warnings_of
@@ -43,6 +42,7 @@ def render(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
     """The complete HTML text of the report page of one run."""
     study, rows = summary["study"], [{**row, "curve": thinned(row["curve"])} for row in summary["rows"]]
     problem, words, spoken = study["problem"], Words(**study["words"]), spoken_of(rows)
+    told = told_of(problem)
     nameable = [*rows, *({"label": name} for name in (*groups(rows), *liars.blocks(rows)))]
     environment = Environment(
         loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -54,9 +54,10 @@ def render(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
         title=study["title"],
         lead=lead(study, rows),
         notes=dataset.notes(problem),
-        regret_meaning=regret_meaning(problem),
+        regret_meaning=told.regret(problem),
         words=words,
-        procurement=_procurement(study, rows, words) if problem["kind"] == "procurement" else None,
+        told=told,
+        procurement=told.sections(study, rows, words),
         answers=answers(rows, agent_names(problem, rows[0]["agents"])),
         setting=setting(study, rows),
         methods=methods(spoken),
@@ -75,6 +76,7 @@ def render(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
         provenance=_provenance(study, rows, manifest),
         **_single_agents(problem, rows),
         **liars.context(rows),
+        charts=charts_of(study, rows, words),
         **_pictures(rows, words),
     )
 
@@ -100,27 +102,6 @@ def _single_agents(problem: Mapping[str, Any], rows: Sequence[Row]) -> dict[str,
     }
 
 
-def _procurement(study: Mapping[str, Any], rows: Sequence[Row], words: Words) -> dict[str, Any]:
-    """What agents bought, and from whom they learned."""
-    problem, labels = study["problem"], short_labels([row["label"] for row in rows])
-    names = agent_names(problem, rows[0]["agents"])
-    producers = [words.in_place_of_ours(name) for name in producer_names(problem, rows[0]["arms"])]
-    return {
-        "alpha": f"{problem['alpha']:g}",
-        "exploration": procurement.exploration_text(rows),
-        "table": procurement.table(rows),
-        "agents": procurement.agents_table(rows) if len(names) <= agents.AGENTS_MAX else [],
-        "slacks": procurement.slacks(rows),
-        "qualities": Markup(quality_picture(rows, labels, problem["alpha"], words)),
-        "orders": Markup(orders_picture(rows, producers, words)),
-        "learning": procurement.learning_table(rows),
-        "ratios": Markup(ratio_curves(rows, labels)),
-        "producers": producers,
-        "lessons": procurement.lessons(rows, names),
-        "losses": procurement.losses(rows),
-        "deltas": procurement.DELTAS,
-        "source": procurement.source_table(study, rows),
-    }
 
 
 def _pictures(rows: Sequence[Row], words: Words) -> dict[str, Any]:
@@ -135,8 +116,6 @@ def _pictures(rows: Sequence[Row], words: Words) -> dict[str, Any]:
         "swatches": [Markup(swatch(places.index(place)) if place in places else NO_SWATCH) for place in range(len(rows))],
         "colours": [colour(index) for index in range(len(rows))],
         "values": [_values(index, row) for index, row in enumerate(shown)],
-        "liar_lines": Markup(regret_lines(liars.series(rows), "Agents that lie, in percent", words)),
-        "hop_lines": Markup(regret_lines(hops.series(rows), "Hops a message lives", words)),
         "tradeoff": Markup(tradeoff(shown, names, words)),
         "tradeoff_by_epsilon": tradeoff_axis(shown) is EPSILON,
         "labelled": len(shown) <= ROWS_MAX,

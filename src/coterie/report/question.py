@@ -3,50 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from coterie.report.dataset import REWARD
+from coterie.algorithms import entries
+from coterie.network import GRAPHS
 from coterie.report.numbers import GLUE, either, listed, number, percent, plural
+from coterie.report.problems import told_of
 from coterie.report.rows import Row, all_named
 
-ALGORITHMS = {
-    "cdp-mab": "agents drop bad arms together; a server averages their reports",
-    "ddp-mab": "agents drop bad arms together by exchanging reports among themselves, without a server",
-    "hdp-mab": "agents drop bad arms together; one agent of each group collects reports for a server",
-    "single-mab": "every agent drops bad arms alone and sends nothing",
-    "gossip-ucb": "neighbours average their estimates in pairs; nothing is hidden",
-    "fed-ucb": "neighbours average noisy estimates in pairs",
-    "coop-ucb": "agents pass their exact counts and sums to agents nearby",
-    "private-ucb": "agents pass noisy means to agents nearby",
-    "byzantine-ucb": "agents pass single rewards to agents nearby and trim what looks forged",
-    "pr-ucb": "agents pass noisy means to agents nearby and take the median, so that a minority of liars cannot win",
-    "ucb1": "every agent learns alone from its exact rewards and sends nothing",
-    "dp-ucb-int": "every agent learns alone from noisy means of its rewards and sends nothing",
-    "nf-cb": "every agent learns the producers' qualities alone and sends nothing",
-    "fcb": "agents pool what they learn about the producers in every round",
-    "fcb-periodic": "agents pool what they learn about the producers now and then",
-    "p-fcb": "agents pool noisy summaries of what they learn about the producers now and then",
-}
 MODES = {
     "paper": "run as printed in the paper, with the loss of privacy that really results",
     "corrected": "corrected variant at the epsilon printed in the paper, with the loss of privacy that really results",
 }
-INSTANCES = {
-    "grid": "evenly spaced between 0 and 1",
-    "uniform": "drawn at random between 0 and 1",
-    "middle": "evenly spaced between 0.3 and 0.7",
-}
-LAWS = {
-    "uniform": "uniform between 0 and 1",
-    "normal": "normal (moved to the ends of 0..1 where outside)",
-    "truncated-normal": "normal (drawn again where outside 0..1)",
-}
-GRAPHS = {
-    "complete": "every one is linked to every other",
-    "star": "one in the middle is linked to all others",
-    "ring": "they form a ring",
-    "path": "they form a chain",
-    "erdos-renyi": "links are drawn at random",
-}
-
 LIVES = {
     "half-diameter": "half of the longest way through the network, rounded up",
     "half-diameter-down": "half of the longest way through the network, rounded down",
@@ -67,7 +33,8 @@ def methods(rows: Sequence[Row]) -> list[Method]:
     for name in dict.fromkeys(row["algorithm"] for row in rows):
         hidden = [row for row in rows if row["algorithm"] == name and not row["label"].startswith(name)]
         whose = f"{'Row' if len(hidden) == 1 else 'Rows'}: {all_named(hidden)}" if hidden else ""
-        found.append(Method(name, ALGORITHMS.get(name, "an algorithm of the study's author"), whose))
+        entry = entries().get(name)
+        found.append(Method(name, entry.summary if entry else "an algorithm of the study's author", whose))
     return found
 
 
@@ -84,8 +51,8 @@ def modes_text(rows: Sequence[Row]) -> str:
 def lead(study: Mapping[str, Any], rows: Sequence[Row]) -> str:
     """Who chooses what how often, and how often all of it was repeated."""
     problem = study["problem"]
-    chosen, repeated = _choosing(problem, rows[0]), repetition_text(study["replications"], study["seed"])
-    return f"{chosen} {problem_text(problem)} {repeated}"
+    told, repeated = told_of(problem), repetition_text(study["replications"], study["seed"])
+    return f"{told.choosing(rows[0])} {told.setting(problem)} {repeated}"
 
 
 def setting(study: Mapping[str, Any], rows: Sequence[Row]) -> str:
@@ -94,76 +61,9 @@ def setting(study: Mapping[str, Any], rows: Sequence[Row]) -> str:
     return " ".join(filter(None, texts))
 
 
-def _choosing(problem: Mapping[str, Any], row: Row) -> str:
-    agents, rounds = plural(row["agents"], "agent"), plural(row["horizon"], "round")
-    s = "s" if row["agents"] == 1 else ""
-    if problem["kind"] == "procurement":
-        return f"{agents} order{s} from {plural(row['arms'], 'producer')} in each of {rounds}."
-    return f"{agents} choose{s} one of {plural(row['arms'], 'arm')} in each of {rounds}."
-
-
-def problem_text(problem: Mapping[str, Any]) -> str:
-    if problem["kind"] == "procurement":
-        return (
-            f"What is bought must have an average quality of at least {problem['alpha']:g}; "
-            f"only costs and capacities are known beforehand. {_suppliers_text(problem)}"
-        )
-    return f"{_reward_text(problem)}; the arms' mean rewards {_means_text(problem)}."
-
-
-def _suppliers_text(problem: Mapping[str, Any]) -> str:
-    """Where qualities, costs and capacities come from."""
-    if problem.get("file"):
-        return f"The suppliers are those of the table “{problem['file']}”."
-    if not problem.get("distribution"):
-        return "The suppliers are given in the study."
-    law = LAWS[problem["distribution"]]
-    if problem["distribution"] != "uniform":
-        law += f" around {problem['alpha']:g} with standard deviation {problem['sd']:g}"
-    instances = problem.get("instances")
-    drawn = f"for {plural(instances, 'instance')}, which take turns" if instances else "anew for every run"
-    same = " Costs and capacities are the same for all agents." if problem["homogeneous"] else ""
-    return f"Qualities and costs are {law}, drawn {drawn}.{same}"
-
-
-def _reward_text(problem: Mapping[str, Any]) -> str:
-    if problem.get("dataset"):
-        return f"A choice brings a reward of 1 if the patient is {REWARD}, else 0"
-    if problem["kind"] == "bernoulli":
-        return "Every choice brings a reward of 0 or 1"
-    clip = problem["clip"]
-    return "Every choice brings a reward with normal noise" + (f", cut to {clip[0]:g}..{clip[1]:g}" if clip else "")
-
-
-def _means_text(problem: Mapping[str, Any]) -> str:
-    instance, spread = problem["instance"], problem["heterogeneity"]
-    text = f"are {INSTANCES[instance]}" if instance else "are given in the study"
-    if problem.get("between"):
-        text = "are drawn at random between {:g} and {:g}".format(*problem["between"])
-    if problem.get("dataset"):
-        text = f"come from the data set “{problem['dataset']}”, split “{problem['split']}”"
-    if spread:
-        text += f"; agents see different means (heterogeneity {spread:g})"
-    if agents_differ(problem):
-        text += f"; each arm counts by its {average(problem)} over agents"
-    return text
-
-
-def average(problem: Mapping[str, Any]) -> str:
-    """What makes an arm the best one."""
-    return "weighted average" if problem.get("weights") else "average"
-
-
-def agents_differ(problem: Mapping[str, Any]) -> bool:
-    """Do agents have means of their own?"""
-    means = problem["means"]
-    return bool(problem["heterogeneity"] or problem.get("dataset") or (means and isinstance(means[0], list)))
-
-
 def network_text(network: Mapping[str, Any]) -> str:
-    links = GRAPHS[network["graph"]] if network["graph"] else f"they use {plural(len(network['edges']), 'given link')}"
-    if network["probability"] is not None:
-        links += f", each with probability {network['probability']:g}"
+    named = GRAPHS.get(network["graph"])
+    links = named.said(network) if named else f"they use {plural(len(network['edges']), 'given link')}"
     if network["switch_every"]:
         links += f", anew every {plural(network['switch_every'], 'round')}"
     if network["components"]:
@@ -222,11 +122,3 @@ def repetition_text(replications: int, seed: int) -> str:
         return f"Everything was run once (seed {seed})."
     repeated = f"Everything was run {replications:,} times with fresh random numbers (seed {seed})"
     return f"{repeated}; numbers are means, and ±{GLUE}is their 95{GLUE}% interval (Student's t over the runs)."
-
-
-def regret_meaning(problem: Mapping[str, Any]) -> str:
-    """What regret is, in the terms of the problem at hand."""
-    if problem["kind"] == "procurement":
-        return "expected revenue given up against the best allowed order; a round that breaks the limit costs a penalty"
-    best = f"the arm that is best on {average(problem)} over all agents" if agents_differ(problem) else "the best arm"
-    return f"reward given up, in expectation, by not always choosing {best}; a regret of 2 means two rewards of 1 fewer"

@@ -32,7 +32,8 @@ from coterie.report.numbers import GLUE, listed
 from coterie.report.privacy import success_bound
 from coterie.report.words import Words
 from coterie.studies.budget import Price, added_up
-from coterie.studies.spec import Procurement, Row, Specification, finite_or_null, rewritten
+from coterie.studies.case import problem_of
+from coterie.studies.spec import Row, Specification, finite_or_null, rewritten
 from coterie.version import VERSION
 
 HERE = Path(__file__).parent
@@ -142,8 +143,8 @@ def not_covered(price: Price, study: Specification) -> Iterator[str]:
         yield "Anything, from the server: it is handed raw sums."
     if not doors.single:
         yield "A single report, should anyone see one: it carries only a share of the noise."
-    if isinstance(study.problem, Procurement):
-        yield "Costs, capacities and the least quality: they are public."
+    if public := problem_of(study).public:
+        yield public
     yield f"The whole history of an agent: of all its {every:,} rounds together {held(price.epsilon_of(every))}."
     yield "Another run, row or study on the same data: what is lost adds up."
     yield "A simulation, whose noise follows from its seed: this is about agents that draw their noise by themselves."

@@ -7,9 +7,9 @@ from typing import Any
 from coterie.privacy.statement import epsilon_text
 from coterie.report import releases
 from coterie.report.groups import crowded, groups
-from coterie.report.numbers import decimals_of, margin_text, number, percent, sent_text
+from coterie.report.numbers import decimals_of, margin_text, number, sent_text
 from coterie.report.privacy import Verdict, claims_privacy, privacy_text, verdict
-from coterie.report.procurement import is_shown, violated
+from coterie.report.problems import told_by
 from coterie.report.regret import decisions_shown, per_decisions
 from coterie.report.rows import Row, all_named
 from coterie.report.theory import MEASUREMENTS
@@ -30,7 +30,7 @@ def table(rows: Sequence[Row]) -> list[dict[str, Any]]:
             "group": group_of.get(row["label"], ""),
             "regret": [_cells(row[key], places) for key, places in decimals.items()],
             "per_decisions": number(per_decisions(row, decisions)),
-            "best_arm": _best_arm(row),
+            "best_arm": told_by(row).outcome(row),
             "traffic": _traffic(row["communication"]),
             "claimed": epsilon_text(row["privacy"]["claimed"]),
             "accounted": epsilon_text(row["privacy"]["accounted"]),
@@ -50,13 +50,6 @@ def _apart_from(group: str, label: str) -> str:
 
 def _cells(statistic: Mapping[str, Any], decimals: int) -> tuple[str, str]:
     return f"{statistic['mean']:,.{decimals}f}", margin_text(statistic, decimals)
-
-
-def _best_arm(row: Row) -> str:
-    """Orders of many producers at once have no best arm; there the column tells how often they were not good enough."""
-    if "procurement" in row:
-        return number(violated(row))
-    return "-" if row["best_arm_rate"] is None else percent(row["best_arm_rate"])
 
 
 def _traffic(communication: Mapping[str, float]) -> list[str]:
@@ -80,7 +73,7 @@ def further_columns(rows: Sequence[Row]) -> list[str]:
 
 
 def _further(row: Row) -> list[str]:
-    return [key for key in row["extra"] if key not in SHOWN_ELSEWHERE and not ("procurement" in row and is_shown(key))]
+    return [key for key in row["extra"] if key not in SHOWN_ELSEWHERE and not told_by(row).shows(key)]
 
 
 def _measurement(value: float | None) -> str:

@@ -8,31 +8,32 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coterie import algorithms, contract
-from coterie.contract import Method, Setting, doors_of
+from coterie.contract import Method, doors_of
+from coterie.engines.attacks import ATTACKS, HONEST
 from coterie.engines.compiled import Engine, engine_of
-from coterie.engines.faults import ATTACKS, HONEST, Weather
+from coterie.engines.faults import Weather
 from coterie.engines.simulate import Links, Run, flags, simulate_mesh, simulate_star
 from coterie.errors import AlgorithmError, UsageError
 from coterie.network import (
+    GRAPHS,
     Graph,
     collect,
     disjoint,
     distances,
     from_edges,
-    make,
     require_connected,
     second_eigenvalue,
     synchronise,
 )
 from coterie.privacy.statement import Doors
-from coterie.problem import bernoulli, diabetes, gaussian, procurement
-from coterie.problem.instances import TIE, grid, heterogeneous, middle, smallest_gap, uniform
-from coterie.problem.linear import quality
-from coterie.studies.procurement import is_drawn, make_procurement
-from coterie.studies.spec import Procurement, Row, Specification
+from coterie.problem.instances import TIE
+from coterie.studies.arms import Arms, contaminant
+from coterie.studies.messages import alternatives
+from coterie.studies.purchases import Purchases
+from coterie.studies.spec import Row, Specification
 from coterie.theory.gossip import trivial_bound
 
-PROBLEM, NETWORK, FAULTS = 0, 1, 2  # purposes of an instance's own randomness
+NETWORK, FAULTS = 1, 2  # purposes of an instance's own randomness, beside `arms.PROBLEM`
 PHASES = 8  # graphs of a network that changes, after which they come round again
 
 
@@ -79,13 +80,19 @@ class Case(NamedTuple):
         return np.flatnonzero(self.quality >= self.quality.max() - TIE)
 
 
+PROBLEMS = (Arms, Purchases)
+
+
+def problem_of(study: Specification) -> Arms:
+    """Who answers what is asked of the study's problem."""
+    return next(answers(study) for answers in PROBLEMS if study.problem.kind in answers.kinds)
+
+
 def is_random(study: Specification) -> bool:
     """Whether every replication has an instance of its own."""
-    if isinstance(study.problem, Procurement):
-        drawn = is_drawn(study.problem)
-    else:
-        drawn = study.problem.instance == "uniform" or study.problem.heterogeneity > 0
-    return drawn or study.network.graph == "erdos-renyi" or any(row.faults.churn or row.faults.liars for row in study.rows)
+    network_is_drawn = study.network.graph is not None and GRAPHS[study.network.graph].drawn
+    troubled = any(row.faults.churn or row.faults.liars for row in study.rows)
+    return problem_of(study).drawn or network_is_drawn or troubled
 
 
 def make_case(study: Specification, row: Row, replication: int) -> Case:
@@ -102,17 +109,11 @@ def make_case(study: Specification, row: Row, replication: int) -> Case:
 
 
 def _make_case(study: Specification, row: Row, replication: int) -> Case:
-    entry = algorithms.find(row.reference)
-    if isinstance(study.problem, Procurement):
-        problem, (worlds, found, setting) = procurement, make_procurement(study, study.problem, replication)
-        overall = found.quality
-    else:
-        problem, worlds, means = make_problem(study, np.random.default_rng([study.seed, replication, PROBLEM]))
-        overall = quality(means, study.problem.weights)
-        setting = make_setting(study, row, problem, means, overall)
-    if (entry.problem == "procurement") != (problem is procurement):
-        wanted = "'procurement'" if entry.problem == "procurement" else "'bernoulli' or 'gaussian'"
+    entry, asked = algorithms.find(row.reference), problem_of(study)
+    if entry.problem != asked.sort:
+        wanted = alternatives(repr(kind) for answers in PROBLEMS if answers.sort == entry.problem for kind in answers.kinds)
         raise UsageError(f"problem.kind must be {wanted} for {entry.name}, got {study.problem.kind!r}")
+    problem, worlds, overall, setting = asked.instance(row, replication)
     graph = make_graph(study, np.random.default_rng([study.seed, replication, NETWORK]))
     method = contract.build(entry, row.options, setting)
     if row.content:  # that clients fold is a property of an algorithm's text, which nobody has proved for a user's own
@@ -124,51 +125,6 @@ def _make_case(study: Specification, row: Row, replication: int) -> Case:
     marks, agents = checkpoints(study), study.problem.agents
     doors, horizon = doors_of(method, setting), study.horizon
     return Case(method, doors, problem, worlds, overall, agents, horizon, marks, delay, links, weather, traffic)
-
-
-def make_setting(study: Specification, row: Row, problem: ModuleType, means: np.ndarray, overall: np.ndarray) -> Setting:
-    about, faults, (low, high) = study.problem, row.faults, study.problem.range
-    return Setting(
-        about.agents,
-        about.arms,
-        study.horizon,
-        homogeneous=bool((means == means[0]).all()),
-        gap=smallest_gap(overall) if np.ptp(overall) > TIE else 1.0,
-        low=low,
-        high=high,
-        proxy=min((high - low) / 2, getattr(about, "sigma", np.inf)),
-        weights=about.weights or (),
-        components=study.network.components or (about.agents,),
-        told=tuple(sorted({0.0, 1.0} | ({contaminant(study, row)} if faults.contamination else set())))
-        if problem is bernoulli
-        else (),
-        liars=max(faults.liars, faults.contamination),
-    )
-
-
-def contaminant(study: Specification, row: Row) -> float:
-    highest = (study.faults.range or study.problem.range)[1]
-    if row.faults.contamination and row.faults.contaminant is None and not np.isfinite(highest):
-        raise UsageError("faults.contaminant (or faults.range) must be given where rewards have no highest value, got nothing")
-    return highest if row.faults.contaminant is None else row.faults.contaminant
-
-
-def make_problem(study: Specification, rng: np.random.Generator) -> tuple[ModuleType, np.ndarray, np.ndarray]:
-    """The kind of rewards, the world, and the means [agents, arms], or [1, arms] where all agents are alike."""
-    about = study.problem
-    assert not isinstance(about, Procurement)
-    drawn = {"grid": grid, "middle": middle, "uniform": lambda arms: uniform(arms, rng, about.between)}
-    if about.dataset:
-        means = diabetes.table(about.rule, about.split, about.file).means
-    else:
-        means = np.array(about.means, float) if about.means is not None else drawn[str(about.instance)](about.arms)
-    if about.heterogeneity > 0:
-        means = heterogeneous(means, about.agents, about.heterogeneity, rng)
-    means = np.atleast_2d(means)
-    if about.kind == "bernoulli":
-        return bernoulli, bernoulli.world(means, about.weights), means
-    low, high = about.clip or (-np.inf, np.inf)
-    return gaussian, gaussian.world(means, about.weights, sigma=about.sigma, low=low, high=high), means
 
 
 def make_weather(study: Specification, row: Row, method: Method, truth: np.ndarray, rng: np.random.Generator) -> Weather:
@@ -185,7 +141,7 @@ def make_weather(study: Specification, row: Row, method: Method, truth: np.ndarr
         active=method.active,
         away=away,
         liar=liar,
-        attack=HONEST if faults.attack is None or method.structure == "alone" else ATTACKS[faults.attack],
+        attack=HONEST if faults.attack is None or method.structure == "alone" else ATTACKS[faults.attack].number,
         truth=truth,
     )
     if method.structure == "alone":
@@ -232,7 +188,7 @@ def make_graph(study: Specification, rng: np.random.Generator) -> Callable[[], G
         if about.edges is not None:
             return from_edges(agents, np.array(about.edges, np.int64).reshape(-1, 2))
         sizes = about.components or (agents,)
-        return disjoint([make(str(about.graph), size, rng, about.probability) for size in sizes])
+        return disjoint([GRAPHS[about.graph].made(size, rng, about) for size in sizes])
 
     return build
 
@@ -241,7 +197,8 @@ def checkpoints(study: Specification) -> np.ndarray:
     """Half of them evenly spaced, half by equal factors: curves look right on both kinds of axes."""
     half = study.checkpoints // 2
     even = np.linspace(0, study.horizon, half + 1)[1:]
-    return np.unique(np.concatenate([even, np.geomspace(1, study.horizon, half)]).round().astype(np.int64))
+    marks = np.concatenate([even, np.geomspace(1, study.horizon, half)]).round().astype(np.int64)
+    return np.unique(np.maximum(1, marks))  # no round is marked that some engines do not count
 
 
 # --- how reports travel: each gives (delay, links, traffic) -------------------------------------------

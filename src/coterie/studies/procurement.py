@@ -8,9 +8,8 @@ from coterie.contract import Setting, Terms
 from coterie.errors import UsageError
 from coterie.problem import procurement, suppliers
 from coterie.problem.suppliers import Suppliers
+from coterie.studies.arms import PROBLEM
 from coterie.studies.spec import Procurement, Specification
-
-PROBLEM = 0  # purpose of an instance's own randomness
 
 
 def is_drawn(about: Procurement) -> bool:

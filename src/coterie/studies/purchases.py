@@ -4,23 +4,56 @@ A violated round costs as much as the worst order could, so regret is told besid
 exploration apart. Rows meet the same instances with the same seeds, so they are compared replication by replication.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coterie.contract import Method
 from coterie.engines.simulate import Run
-from coterie.problem import oracles
+from coterie.problem import oracles, procurement
 from coterie.problem.suppliers import Suppliers
-from coterie.studies.case import Case
-from coterie.studies.procurement import is_drawn, suppliers_of
-from coterie.studies.spec import Procurement, Specification
+from coterie.studies.arms import Arms, Columns, Instance
+from coterie.studies.procurement import check, instance_of, is_drawn, make_procurement, suppliers_of
+from coterie.studies.spec import Procurement, Row, Specification, finite_or_null, rewritten
 from coterie.studies.spread import spread
 
-Columns = dict[str, np.ndarray]
+if TYPE_CHECKING:
+    from coterie.studies.case import Case
 
 
-def measure(about: Procurement, found: Suppliers, case: Case, run: Run) -> Columns:
+class Purchases(Arms):
+    """What a study asks of a procurement."""
+
+    sort, kinds = "procurement", ("procurement",)
+    has_best_arm = False  # among producers
+    public = "Costs, capacities and the least quality: they are public."
+    about: Procurement
+
+    @property
+    def drawn(self) -> bool:
+        return is_drawn(self.about)
+
+    def check(self) -> None:
+        check(self.study, self.about)
+
+    def instance(self, row: Row, replication: int) -> Instance:
+        worlds, found, setting = make_procurement(self.study, self.about, replication)
+        return Instance(procurement, worlds, found.quality, setting)
+
+    def measure(self, case: "Case", run: Run, first: int) -> Columns:
+        return measure(self.about, suppliers_of(self.about, self.study.seed, instance_of(self.about, first)), case, run)
+
+    def tell(self, method: Method, columns: Columns, agents_shown: int) -> dict[str, Any]:
+        return {"procurement": tell(self.study, self.about, method, columns, agents_shown)}
+
+    def compare(self, summary: list[dict[str, Any]], columns: list[Columns]) -> None:
+        for own, facts in zip(columns, summary, strict=True):
+            others = {other["label"]: theirs for other, theirs in zip(summary, columns, strict=True) if theirs is not own}
+            against = {label: compare(own, theirs) for label, theirs in others.items()}
+            facts["procurement"]["against"] = rewritten(against, finite_or_null)
+
+
+def measure(about: Procurement, found: Suppliers, case: "Case", run: Run) -> Columns:
     """Of each replication and agent: what was lost and violated, and what was bought after the exploration."""
     method, horizon = case.method, case.horizon
     units = run.secrets["count"][:, :, : about.producers].astype(float)
@@ -47,10 +80,8 @@ def measure(about: Procurement, found: Suppliers, case: Case, run: Run) -> Colum
     }
 
 
-def tell(study: Specification, method: Method, columns: Columns, agents_shown: int) -> dict[str, Any]:
+def tell(study: Specification, about: Procurement, method: Method, columns: Columns, agents_shown: int) -> dict[str, Any]:
     """Of one row, over all its replications."""
-    about = study.problem
-    assert isinstance(about, Procurement)
     by_agent = {"regret_after": "regret_after", "violations": "violations", "quality": "bought_quality",
                 "revenue": "revenue", "best_revenue": "best_revenue"}
     least_slack = {"slack": columns["slack"].min(axis=0)[:agents_shown].tolist()}

@@ -17,10 +17,9 @@ from coterie.engines.forecast import ROUNDS_RECORDED
 from coterie.privacy.statement import statement
 from coterie.studies import store
 from coterie.studies.budget import dearest_path
-from coterie.studies.case import Case, checkpoints, make_case
-from coterie.studies.purchases import compare, tell
+from coterie.studies.case import Case, checkpoints, make_case, problem_of
 from coterie.studies.running import AGENTS_SHOWN, Batch, Columns, mean_of_known
-from coterie.studies.spec import Procurement, Row, Specification, finite_or_null, rewritten
+from coterie.studies.spec import Row, Specification, finite_or_null, rewritten
 from coterie.studies.spread import spread
 from coterie.version import VERSION
 
@@ -60,21 +59,18 @@ def read_result(study: Specification, folder: Path) -> Result:
 
 
 def make_result(study: Specification, batches: dict[Batch, Columns]) -> Result:
-    summary, curves, ends, columns_of = [], [], [], {}
+    summary, curves, ends, whole = [], [], [], []
     for index, row in enumerate(study.rows):
         mine = [columns for batch, columns in batches.items() if batch.row == index]
-        joined = columns_of[row.label] = {name: np.concatenate([columns[name] for columns in mine]) for name in mine[0]}
+        joined = {name: np.concatenate([columns[name] for columns in mine]) for name in mine[0]}
+        whole.append(joined)
         summary.append(summarise(study, row, joined))
         curves.append(long_form(study, index, joined["curves"]))
         numbers = np.arange(study.replications, dtype=np.int32)
         about = {"row": np.full(study.replications, index, np.int32), "replication": numbers}
         single = {name: values for name, values in joined.items() if values.ndim == 1 and name != "seconds"}
         ends.append(pl.DataFrame(about | single))
-    for facts in summary if isinstance(study.problem, Procurement) else ():
-        own = columns_of[facts["label"]]
-        others = {label: columns for label, columns in columns_of.items() if columns is not own}
-        against = {label: compare(own, columns) for label, columns in others.items()}
-        facts["procurement"]["against"] = rewritten(against, finite_or_null)
+    problem_of(study).compare(summary, whole)
     return Result(study, summary, pl.concat(curves), pl.concat(ends, how="diagonal"))
 
 
@@ -123,7 +119,7 @@ def summarise(study: Specification, row: Row, columns: Columns) -> dict[str, Any
         "communication": {name: mean[name] for name in ("rounds", "messages", "bytes", "cost")},
         "privacy": statement(case.method.claim, case.doors, loss(study, case, columns)),
         "extra": {name.removeprefix("extra_"): value for name, value in mean.items() if name.startswith("extra_")},
-        **({"procurement": tell(study, case.method, columns, AGENTS_SHOWN)} if "orders" in columns else {}),
+        **problem_of(study).tell(case.method, columns, AGENTS_SHOWN),
         "warnings": [*case.method.warnings, *own_file_warnings(row)],
         **({"own_file": own_file(row)} if row.content else {}),
         "seconds": float(seconds),

@@ -19,11 +19,9 @@ from coterie.contract import Method
 from coterie.engines.compiled import compiling, expect
 from coterie.engines.simulate import Run
 from coterie.privacy.accountant import accounted
-from coterie.studies.case import Case, is_random, make_case
+from coterie.studies.case import Case, is_random, make_case, problem_of
 from coterie.studies.crew import Crew
-from coterie.studies.procurement import check, instance_of, suppliers_of
-from coterie.studies.purchases import measure
-from coterie.studies.spec import Procurement, Specification
+from coterie.studies.spec import Specification
 from coterie.studies.store import load_part, save_part
 
 Progress = Callable[[int, int, str], None]  # done, total (agent-rounds), what is being done; some five times a second
@@ -95,8 +93,7 @@ def _batches(study: Specification) -> Iterator[Batch]:
 
 def check_rows(study: Specification) -> None:
     """Options that do not fit the problem or the network are found before anything runs."""
-    if isinstance(study.problem, Procurement):
-        check(study, study.problem)
+    problem_of(study).check()
     for row in study.rows:
         make_case(study, row, 0)
 
@@ -122,16 +119,14 @@ def _run(study: Specification, cases: _Cases, batch: Batch, pulse: np.ndarray) -
     began = time.perf_counter()
     run = case.simulate(study.seed, batch.first, batch.replications, pulse=pulse)
     seconds = time.perf_counter() - began
-    method, about = case.method, study.problem
+    method, problem = case.method, problem_of(study)
     traffic, lies = case.traffic(run.tallies), case.weather.liar == 1
     found, totals = found_best(run.late, case.best_arms), run.totals.copy()
     own = method.facts | (method.extra(run.inners, run.opens) if method.extra else {})
-    bought = {}
     if lies.any():  # a liar's own fate does not count
         found[:, lies] = totals[:, lies] = np.nan
-    if isinstance(about, Procurement):
-        found[:] = np.nan  # there is no best arm among producers
-        bought = measure(about, suppliers_of(about, study.seed, instance_of(about, batch.first)), case, run)
+    if not problem.has_best_arm:
+        found[:] = np.nan
     return {
         "curves": run.curves,
         "best_arm_rate": mean_of_known(found.T),
@@ -141,7 +136,7 @@ def _run(study: Specification, cases: _Cases, batch: Batch, pulse: np.ndarray) -
         "found": found[:, :AGENTS_SHOWN],
         **{f"extra_{name}": np.asarray(values, float) for name, values in traffic.extra.items()},
         **{f"extra_{name}": np.broadcast_to(np.asarray(value, float), batch.replications) for name, value in own.items()},
-        **bought,
+        **problem.measure(case, run, batch.first),
         "seconds": np.full(batch.replications, seconds / batch.replications),
     }
 

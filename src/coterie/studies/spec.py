@@ -2,8 +2,8 @@
 
 The tables have the names and shapes of the study file. Types are strict: text and true are not numbers, and an unknown
 key is an error; a whole number may stand where a number is wanted. Lists are tuples, so that a specification cannot
-change. Rules that concern one table are checked there, rules between tables in `Settings`. A new kind of problem is one
-more model in `Problem`.
+change. Rules that concern one table are checked there, rules between tables in `Settings`. A law of
+rewards makes `ArmProblem` a model of its own.
 
 The digest names what a study computes. It covers everything that has an influence on the results and nothing else: not
 the title, not the labels, not the folder of a user's own algorithm (its content counts instead), not the path of a data
@@ -13,11 +13,10 @@ file (the table made of it counts instead).
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePath
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar, Union
 
-import numpy as np
 from pydantic import (
     AllowInfNan,
     BaseModel,
@@ -28,16 +27,23 @@ from pydantic import (
     SerializeAsAny,
     SerializerFunctionWrapHandler,
     Tag,
+    create_model,
     model_serializer,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
 
+from coterie.choices import Factor, Finite, Interval, Kind, Probability, choice, strangers
+from coterie.engines.attacks import ATTACKS
 from coterie.errors import UsageError
 from coterie.limits import AGENTS_MOST, ARMS_MOST, HORIZON_MOST, REPLICATIONS_MOST, REWARD_MOST, REWARDS_SUMMED_MOST
+from coterie.network import GRAPHS
 from coterie.problem import diabetes, suppliers
+from coterie.problem.instances import INSTANCES
+from coterie.problem.laws import LAWS
+from coterie.problem.linear import Law
 from coterie.problem.oracles import best_quality
-from coterie.studies.messages import given, misfit
+from coterie.studies.messages import alternatives, given, misfit
 
 Number = TypeVar("Number")
 Rounds = Annotated[int, Field(ge=1, le=HORIZON_MOST)]
@@ -46,9 +52,6 @@ Agents = Annotated[int, Field(ge=1, le=AGENTS_MOST)]
 Arms = Annotated[int, Field(ge=2, le=ARMS_MOST)]
 Agent = Annotated[int, Field(ge=0)]
 Hops = Annotated[int, Field(ge=0, le=AGENTS_MOST)]
-Finite = Annotated[float, Field(ge=-REWARD_MOST, le=REWARD_MOST), AllowInfNan(False)]
-Factor = Annotated[float, Field(ge=1 / REWARD_MOST, le=REWARD_MOST), AllowInfNan(False)]
-Probability = Annotated[float, Field(ge=0, le=1)]
 Price = Annotated[float, Field(ge=0, le=REWARD_MOST), AllowInfNan(False)]
 
 
@@ -77,16 +80,27 @@ class Table(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
-class ArmProblem(Table):
+def refuse_strangers(key: str, kinds: Mapping[str, Kind], table: BaseModel) -> None:
+    """Of keys that belong to one of several kinds only the named one's may be given."""
+    for option, takers in strangers(key, kinds, table).items():
+        raise misfit(option, text=left_out(key, takers, getattr(table, option)))
+
+
+def left_out(key: str, names: Iterable[str], value: Any) -> str:
+    return f"must be left out unless {key} is {alternatives(map(repr, names))}, got {given(value)}"
+
+
+class WithMeans(Table):
+    means: Means[Finite] | None = None
+
+
+class ArmProblem(choice("instance", INSTANCES, WithMeans)):  # type: ignore[misc]
     """Agents that pull arms: the means are written out (agents x arms, or one row for all), drawn as an instance, or
     those of a data set, which is built in or made of a file.
 
     `agents` and `arms` may be left out where the means or the data set tell them.
     """
 
-    means: Means[Finite] | None = None
-    instance: Literal["grid", "uniform", "middle"] | None = None
-    between: tuple[Probability, Probability] | None = None  # where the means of instance "uniform" lie
     dataset: Literal["diabetes"] | None = None
     split: diabetes.Split | None = None
     rule: diabetes.Rule | None = None
@@ -95,6 +109,7 @@ class ArmProblem(Table):
     arms: Arms
     heterogeneity: Probability = 0.0
     weights: tuple[Probability, ...] | None = None  # of the agents in the mean that counts
+    kind: str  # the law of the rewards
 
     @model_validator(mode="before")
     @classmethod
@@ -133,11 +148,8 @@ class ArmProblem(Table):
         return self
 
     @model_validator(mode="after")
-    def between_is_an_interval(self) -> Self:
-        if self.between is not None and self.instance != "uniform":
-            raise misfit("between", text=f"must be left out unless instance is 'uniform', got {given(self.between)}")
-        if self.between is not None and self.between[0] >= self.between[1]:
-            raise misfit("between", text=f"must be [low, high] with low < high, got {given(self.between)}")
+    def the_instance_takes_its_keys(self) -> Self:
+        refuse_strangers("instance", INSTANCES, self)
         return self
 
     @model_validator(mode="after")
@@ -161,9 +173,9 @@ class ArmProblem(Table):
 
     @model_serializer(mode="wrap")
     def as_written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Without the folder of a file, and without the keys of a data set where there is none."""
+        """Without the folder of a file, and without the keys of a data set or an instance where there is none."""
         table = write(self) | ({"file": PurePath(self.file).name} if self.file else {})
-        optional = (*DATASET_KEYS, "weights", "between")
+        optional = (*DATASET_KEYS, "weights", *(key for kind in INSTANCES.values() for key in kind.options.model_fields))
         return {key: value for key, value in table.items() if value is not None or key not in optional}
 
     def content(self) -> dict[str, Any]:
@@ -172,54 +184,21 @@ class ArmProblem(Table):
             return {}
         return {"file": [counts.tolist() for counts in diabetes.table(self.rule, self.split, self.file)]}
 
-    @property
-    def range(self) -> tuple[float, float]:
-        """Where rewards lie."""
-        return 0.0, 1.0
 
-    @property
-    def largest_reward(self) -> float:
-        """In size, as good as always."""
-        return 1.0
+def with_law(kind: str, law: type[Law]) -> type[ArmProblem]:
+    """Agents that pull arms whose rewards follow this law."""
+    means = Means[law.mean] | None  # type: ignore[name-defined]
+    fields: dict[str, Any] = {"kind": (Literal[kind], kind), "means": (means, None)}
+    return create_model(law.__name__, __base__=(law, ArmProblem), __module__=__name__, **fields)  # type: ignore[arg-type]
 
 
-class Bernoulli(ArmProblem):
-    """Rewards 0 and 1."""
-
-    kind: Literal["bernoulli"] = "bernoulli"
-    means: Means[Probability] | None = None
-
-
-class Gaussian(ArmProblem):
-    """Normal rewards, cut to [low, high] where `clip` is given."""
-
-    kind: Literal["gaussian"] = "gaussian"
-    sigma: Factor = 1.0
-    clip: tuple[Finite, Finite] | None = None
-
-    @model_validator(mode="after")
-    def clip_is_an_interval(self) -> Self:
-        if self.clip and self.clip[0] >= self.clip[1]:
-            raise misfit("clip", text=f"must be [low, high] with low < high, got {given(self.clip)}")
-        return self
-
-    @property
-    def range(self) -> tuple[float, float]:
-        return self.clip or (-math.inf, math.inf)
-
-    @property
-    def largest_reward(self) -> float:
-        return max(map(abs, self.clip)) if self.clip else float(np.abs(self.means or 1.0).max()) + 10 * self.sigma
-
-
-class Procurement(Table):
+class Procurement(choice("distribution", suppliers.DISTRIBUTIONS)):  # type: ignore[misc]
     """Agents that order units of producers: suppliers are drawn, written out, or those of a table in a file.
 
     `agents` and `producers` may be left out where the suppliers tell them.
     """
 
     kind: Literal["procurement"]
-    distribution: suppliers.Distribution | None = None
     sd: Factor = 0.1  # of a normal distribution, around alpha
     homogeneous: bool = False
     instances: Runs | None = None  # drawn, over which replications go round; None: one for each
@@ -316,7 +295,7 @@ class Procurement(Table):
     @model_serializer(mode="wrap")
     def as_written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Without the folder of a file, with the names it has, and without the keys that are not used."""
-        table = {key: value for key, value in write(self).items() if value is not None}
+        table = {key: value for key, value in ({"kind": None} | write(self)).items() if value is not None}
         if self.file is None:
             return table
         found = read_suppliers(self.file)
@@ -348,7 +327,13 @@ def with_default_kind(table: Any) -> Any:
     return {"kind": "bernoulli", **table} if isinstance(table, dict) else table
 
 
-Problem = Annotated[Bernoulli | Gaussian | Procurement, Field(discriminator="kind"), BeforeValidator(with_default_kind)]
+if TYPE_CHECKING:
+    Problem = ArmProblem | Procurement
+else:
+    BY_LAW = {law.__name__: with_law(kind, law) for kind, law in LAWS.items()}
+    globals().update(BY_LAW)  # a study that goes to another process is looked up by these names
+    Kinds = Union[(*BY_LAW.values(), Procurement)]
+    Problem = Annotated[Kinds, Field(discriminator="kind"), BeforeValidator(with_default_kind)]
 
 
 class LinkCost(Table):
@@ -358,11 +343,9 @@ class LinkCost(Table):
     peer: Price = 1.0
 
 
-class Network(Table):
+class Network(choice("graph", GRAPHS)):  # type: ignore[misc]
     """Who talks to whom: a named graph, or the listed edges (then `graph` is None)."""
 
-    graph: Literal["complete", "star", "ring", "path", "erdos-renyi"] | None = None
-    probability: Annotated[float, Field(gt=0, le=1)] | None = None
     edges: tuple[tuple[Agent, Agent], ...] | None = None
     components: Annotated[tuple[Agents, ...], Field(min_length=1)] | None = None
     life: Hops | Literal["half-diameter", "half-diameter-down", "diameter"] = "half-diameter"
@@ -379,16 +362,10 @@ class Network(Table):
         for key, value in (("graph", self.graph), ("components", self.components)):
             if self.edges is not None and value is not None:
                 raise misfit(key, text=f"must be left out where edges are listed, got {given(value)}")
-        if self.probability is not None and self.graph != "erdos-renyi":
-            text = f"must be left out unless graph is 'erdos-renyi', got {given(self.probability)}"
-            raise misfit("probability", text=text)
-        return self
-
-    @model_validator(mode="after")
-    def only_random_graphs_change(self) -> Self:
-        if self.switch_every is not None and self.graph != "erdos-renyi":
-            text = f"must be left out unless graph is 'erdos-renyi', got {given(self.switch_every)}"
-            raise misfit("switch_every", text=text)
+        refuse_strangers("graph", GRAPHS, self)
+        drawn = [name for name, kind in GRAPHS.items() if kind.drawn]
+        if self.switch_every is not None and self.graph not in drawn:
+            raise misfit("switch_every", text=left_out("graph", drawn, self.switch_every))
         return self
 
     @model_validator(mode="after")
@@ -402,18 +379,21 @@ class Network(Table):
                 raise misfit("edges", index, text=f"must not repeat network.edges[{first}], got {given(edge)}")
         return self
 
-
-Attack = Literal["random", "promote-worst", "promote-second", "sign-flip", "inside-window", "sleeper"]
+    @model_serializer(mode="wrap")
+    def as_written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without the keys of other graphs. A probability is written in any case: digests have always covered it."""
+        unused = {key for kind in GRAPHS.values() for key in kind.options.model_fields} - {"probability"}
+        return {key: value for key, value in write(self).items() if value is not None or key not in unused}
 
 
 class Faults(Table):
-    """What goes wrong. Attacks and faults are those of engines.faults."""
+    """What goes wrong, as engines.faults has it."""
 
     liars: Annotated[float, Field(ge=0, lt=0.5)] = 0.0  # share of agents that lie; half of them would be believed by no rule
-    attack: Attack | None = None
+    attack: Literal[*ATTACKS] | None = None  # type: ignore[valid-type]
     contamination: Probability = 0.0  # share of messages whose value is replaced
     contaminant: Finite | None = None  # by this one; default: the highest a message may hold
-    range: tuple[Finite, Finite] | None = None  # what a message may hold; default: the range of rewards
+    range: Interval | None = None  # what a message may hold; default: the range of rewards
     loss: Annotated[float, Field(ge=0, lt=1)] = 0.0
     one_way: bool = False  # a meeting may lose one of its two directions: this breaks what gossip rests on
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0  # probability that an agent sits out a round
@@ -425,12 +405,6 @@ class Faults(Table):
         object.__setattr__(self, "attack", (self.attack or "promote-worst") if self.liars > 0 else None)
         if self.contamination == 0:
             object.__setattr__(self, "contaminant", None)
-        return self
-
-    @model_validator(mode="after")
-    def range_is_an_interval(self) -> Self:
-        if self.range and self.range[0] >= self.range[1]:
-            raise misfit("range", text=f"must be [low, high] with low < high, got {given(self.range)}")
         return self
 
     @model_serializer(mode="wrap")
