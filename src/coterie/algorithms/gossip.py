@@ -19,7 +19,7 @@ bit_length(T + 1) levels, and log n in the radius is taken of max(n, 2).
 """
 
 from math import ceil, inf, log, log2, sqrt
-from typing import Literal, NamedTuple
+from typing import Any, Literal
 
 from numpy import float64, int64
 from pydantic import Field
@@ -39,6 +39,7 @@ from coterie.contract import (
     offer_all,
     offer_between,
     order,
+    params,
     remember,
 )  # fmt: skip
 from coterie.errors import UsageError
@@ -50,26 +51,6 @@ from coterie.privacy.mechanisms.streams import digits_height, digits_used, root_
 from coterie.theory.gossip import fed_ucb_bound, gossip_ucb_bound
 
 FINE = 1 << 32  # unit of means and estimates
-
-
-class Params(NamedTuple):
-    agents: int  # N in the radii
-    voices: float  # 1 / sum of squared weights: N where all agents count alike
-    arms: int
-    slots: int  # capacity(arms): loops over all slots compile to whole vectors; spare ones stay 0
-    lag: int  # how far an agent may fall behind; a number no count reaches: no catching up
-    log_horizon: float
-    epsilon: float  # inf: Gossip_UCB
-    price: float  # of one release, or of a stream
-    levels: int  # of a tree
-    norm: float  # of the columns of a stream's mechanism
-    pulls_most: int
-    least: float  # log n in the radius is taken of max(n, least)
-    tuned: int  # 1: the practical radius
-    blurred: int  # 1: the radius has a part that grows with log t squared
-    factor: float  # of the practical radius
-    reach: float  # high - low of a reward
-    proxy: float  # sub-Gaussian variance of a reward: 1/4 on [0, 1]
 
 
 def open_record(p):
@@ -427,42 +408,25 @@ PRINTED = GOSSIP._replace(
 # --- what a study may set, and what it means ----------------------------------------------------------
 
 
-class GossipOptions(Options):
-    radius: Literal["paper", "tuned"] | None = None
+class FedOptions(Options):
+    """Those of Fed_UCB; Gossip_UCB has what is left without privacy."""
+
+    radius: Literal["paper", "tuned"] | None = Field(None, description="as printed, or one of practical size")
     factor: float = Field(1.0, gt=0, description="multiplies the tuned radius")
-    catch_up: bool = True
+    catch_up: bool = Field(True, description="whether an agent that lags behind on an arm pulls it")
     edges: int = Field(1, ge=1, le=1000, description="edges drawn in a round")
     active: float = Field(1.0, gt=0, le=1, description="probability that a drawn edge is active")
-    isolated: bool = False
-
-
-class FedOptions(GossipOptions):
-    mode: Literal["private", "paper"] = "private"
+    isolated: bool = Field(False, description="whether every agent is alone")
+    mode: Literal["private", "paper"] = Field("private", description="what the stated epsilon means")
     epsilon: float = Field(1.0, gt=0, description="inf: no privacy")
     delta: float = Field(1e-6, gt=0, lt=1, description="for mechanism root only")
-    mechanism: Literal["blocks", "tree", "digits", "root"] | None = None
+    mechanism: Literal["blocks", "tree", "digits", "root"] | None = Field(None, description="how running sums are released")
 
 
 ROUNDS_MOST_FOR_ROOT = 50_000  # its cost grows with the square of the pulls
 
 
-class Choices(NamedTuple):
-    """All options together: Gossip_UCB takes the defaults of what it does not offer."""
-
-    radius: str | None
-    factor: float
-    catch_up: bool
-    edges: int
-    active: float
-    isolated: bool
-    mode: str = "private"
-    epsilon: float = inf
-    delta: float = 1e-6
-    mechanism: str | None = None
-
-
-def build(options: Options, s: Setting) -> Method:
-    o = Choices(**options.model_dump())
+def build(o: FedOptions, s: Setting) -> Method:
     paper = o.mode == "paper"
     mechanism = "plain" if o.epsilon == inf else o.mechanism or ("tree" if paper else "blocks")
     check(mechanism, paper, s)
@@ -479,7 +443,7 @@ def build(options: Options, s: Setting) -> Method:
     )
 
 
-def make_params(o: Choices, s: Setting, mechanism: str, paper: bool, radius: str) -> Params:
+def make_params(o: FedOptions, s: Setting, mechanism: str, paper: bool, radius: str) -> Any:
     agents, pulls_most = 1 if o.isolated else s.agents, s.horizon + 1
     voices = 1.0 / sum(weight * weight for weight in s.weights) if s.weights and not o.isolated else float(agents)
     levels = pulls_most.bit_length()
@@ -487,14 +451,24 @@ def make_params(o: Choices, s: Setting, mechanism: str, paper: bool, radius: str
     mu = mu_of(o.epsilon, o.delta) if mechanism == "root" else 0.0
     prices = {"plain": inf, "tree": share_of(o.epsilon, charged), "root": mu}
     norms = {"digits": float(digits_height(pulls_most)), "root": root_norm(pulls_most) if mechanism == "root" else 0.0}
-    return Params(
-        agents=agents, voices=voices, arms=s.arms, slots=capacity(s.arms),
-        lag=agents if o.catch_up and not o.isolated else 2**62, log_horizon=log(s.horizon), epsilon=o.epsilon,
-        price=prices.get(mechanism, o.epsilon),
-        levels=levels if mechanism == "tree" else 1, norm=norms.get(mechanism, 1.0), pulls_most=pulls_most,
-        least=1.0 if paper else 2.0, tuned=int(radius == "tuned"), blurred=int(radius == "paper" and o.epsilon < inf),
-        factor=o.factor * o.factor, reach=s.reach, proxy=s.proxy * s.proxy,
-    )
+    return params(
+        o, s,
+        agents=agents,  # N in the radii
+        voices=voices,  # 1 / sum of squared weights: N where all agents count alike
+        slots=capacity(s.arms),  # loops over all slots compile to whole vectors; spare ones stay 0
+        lag=agents if o.catch_up and not o.isolated else 2**62,  # how far an agent may fall behind; 2^62: no catching up
+        log_horizon=log(s.horizon),
+        price=prices.get(mechanism, o.epsilon),  # of one release, or of a stream
+        levels=levels if mechanism == "tree" else 1,
+        norm=norms.get(mechanism, 1.0),  # of the columns of a stream's mechanism
+        pulls_most=pulls_most,
+        least=1.0 if paper else 2.0,  # log n in the radius is taken of max(n, least)
+        tuned=radius == "tuned",
+        blurred=radius == "paper" and o.epsilon < inf,  # the radius has a part that grows with log t squared
+        factor=o.factor * o.factor,
+        reach=s.reach,
+        proxy=s.proxy * s.proxy,  # sub-Gaussian variance of a reward: 1/4 on [0, 1]
+    )  # fmt: skip
 
 
 def bound(agents, horizon, epsilon):
@@ -511,7 +485,7 @@ def check(mechanism: str, paper: bool, s: Setting) -> None:
         raise UsageError(f"horizon must be <= {ROUNDS_MOST_FOR_ROOT} with mechanism = 'root', got {s.horizon}")
 
 
-def claim(mechanism: str, paper: bool, o: Choices) -> Claim:
+def claim(mechanism: str, paper: bool, o: FedOptions) -> Claim:
     notes = {
         "plain": "no noise is added",
         "blocks": "each reward enters one noised block, once",
@@ -524,8 +498,9 @@ def claim(mechanism: str, paper: bool, o: Choices) -> Claim:
     return Claim(o.epsilon, o.delta if mechanism == "root" else 0.0, note)
 
 
+PLAIN = FedOptions.without("mode", "delta", "mechanism", epsilon=inf)
 ENTRIES = (
-    Entry("gossip-ucb", "estimates travel over one drawn edge a round; no noise", GossipOptions, build,
+    Entry("gossip-ucb", "estimates travel over one drawn edge a round; no noise", PLAIN, build,
           ({}, {"radius": "paper"}, {"isolated": True}, {"edges": 2, "active": 0.5}, {"catch_up": False})),
     Entry("fed-ucb", "gossip on private running means", FedOptions, build,
           ({}, {"mechanism": "tree"}, {"mechanism": "tree", "radius": "paper"}, {"mechanism": "digits"}, {"mechanism": "root"},

@@ -52,7 +52,7 @@ def check_method(method: Any, file: str) -> None:
     for given, kind in wanted:
         if not isinstance(given, kind):
             got = f"{type(given).__name__} for {kind.__name__}"
-            raise AlgorithmError(f"{place} must return a Method(Algorithm, Params, Claim), got {got}")
+            raise AlgorithmError(f"{place} must return a Method(Algorithm, params(...), Claim), got {got}")
     if not isinstance(method.claim.epsilon, Real) or not isinstance(method.claim.delta, Real):
         raise AlgorithmError(f"{place}: epsilon and delta of a claim must be numbers, got {method.claim.epsilon!r:.40}")
     if method.claim.fault:
@@ -76,7 +76,7 @@ def roles_of(method: Method) -> list[Algorithm]:
 def check_params(p: Any, place: str) -> None:
     names = getattr(p, "_fields", None)
     if not isinstance(p, tuple) or names is None:
-        raise AlgorithmError(f"{place}: parameters must be a NamedTuple of numbers, got {type(p).__name__}")
+        raise AlgorithmError(f"{place}: parameters must be made by params(options, setting), got {type(p).__name__}")
     if "arms" not in names:
         raise AlgorithmError(f"{place}: parameters must have a field 'arms', got {', '.join(names) or 'none'}")
     for name, value in zip(names, p, strict=True):

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coterie import algorithms, contract
-from coterie.contract import Method, Setting, doors_of
+from coterie.building import build, doors_of
+from coterie.contract import Method, Setting
 from coterie.engines.faults import ATTACKS, HONEST, Weather
 from coterie.engines.simulate import Links, Run, flags, simulate_mesh, simulate_star
 from coterie.errors import UsageError
@@ -96,7 +97,7 @@ def make_case(study: Specification, row: Row, replication: int) -> Case:
         wanted = "'procurement'" if entry.problem == "procurement" else "'bernoulli' or 'gaussian'"
         raise UsageError(f"problem.kind must be {wanted} for {entry.name}, got {study.problem.kind!r}")
     graph = make_graph(study, np.random.default_rng([study.seed, replication, NETWORK]))
-    method = contract.build(entry, row.options, setting)
+    method = build(entry, row.options, setting)
     if row.content:  # that clients fold is a property of an algorithm's text, which nobody has proved for a user's own
         method = method._replace(folds=False)
     check_faults(row, method, study.problem.agents)
