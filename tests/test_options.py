@@ -1,5 +1,6 @@
 """Options are declared once: what is fixed, what has another default, and what of them hooks read."""
 
+import pickle
 from math import inf
 from typing import Annotated, Literal
 
@@ -45,6 +46,13 @@ def test_another_default_keeps_the_range():
     assert (made().turns, made(turns=None).turns, Family().turns) == (3, None, None)
     with pytest.raises(ValidationError, match="turns"):
         made(turns=0)
+
+
+@pytest.mark.parametrize("name", entries())
+def test_options_can_be_handed_to_another_process(name):
+    options = find(name).options(**find(name).examples[-1])
+    again = pickle.loads(pickle.dumps(options))
+    assert again == options and type(again) is type(options) and again.model_fields_set == options.model_fields_set
 
 
 def test_hooks_read_the_options_that_are_numbers_fixed_or_not():

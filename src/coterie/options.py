@@ -4,9 +4,10 @@ From that come the check of a study's table, the errors, what may be set, and th
 A family declares the options of all its algorithms in one class; what one of them does not offer is fixed.
 """
 
+from functools import cache
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import BaseModel, ConfigDict
 
 NUMBERS = (int, float, bool)
 
@@ -15,20 +16,46 @@ class Options(BaseModel):
     """The base of an algorithm's options: no coercion, no unknown keys, no change after checking."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+    derived_from: ClassVar[Any] = None  # a class and what was changed of it, where `without` or `by_default` made this one
 
     @classmethod
     def without(cls, *names: str, **fixed: Any) -> type[Self]:
         """The same options, of which a study may not set these: they have their defaults, or the values given."""
-        values = {name: cls.model_fields[name].default for name in names} | fixed
-        hidden = {"__module__": cls.__module__, "__annotations__": dict.fromkeys(values, ClassVar[Any])}
-        return type(cls.__name__, (cls,), hidden | values)
+        return _derived(cls, tuple(({name: cls.model_fields[name].default for name in names} | fixed).items()), ())
 
     @classmethod
     def by_default(cls, **values: Any) -> type[Self]:
         """The same options with other defaults."""
-        declared = {name: cls.model_fields[name] for name in values}
-        fields: dict[str, Any] = {name: (Annotated[field.annotation, field], values[name]) for name, field in declared.items()}
-        return create_model(cls.__name__, __base__=cls, __module__=cls.__module__, **fields)
+        return _derived(cls, (), tuple(values.items()))
+
+    def __reduce__(self) -> Any:
+        """A derived class has no name by which it could be found: it is derived again."""
+        return _restored, (_lineage(type(self)), self.__getstate__())
+
+
+@cache
+def _derived(kind: Any, fixed: tuple[tuple[str, Any], ...], defaults: tuple[tuple[str, Any], ...]) -> Any:
+    marks = dict.fromkeys((*dict(fixed), "derived_from"), ClassVar[Any])
+    for name in dict(defaults):
+        marks[name] = Annotated[kind.model_fields[name].annotation, kind.model_fields[name]]
+    made = {"__module__": kind.__module__, "__annotations__": marks, "derived_from": (kind, fixed, defaults)}
+    return type(kind.__name__, (kind,), made | dict(fixed) | dict(defaults))
+
+
+def _lineage(kind: Any) -> Any:
+    made = vars(kind).get("derived_from")
+    return (_lineage(made[0]), *made[1:]) if made else kind
+
+
+def _class_of(lineage: Any) -> Any:
+    return _derived(_class_of(lineage[0]), *lineage[1:]) if isinstance(lineage, tuple) else lineage
+
+
+def _restored(lineage: Any, state: Any) -> Options:
+    kind = _class_of(lineage)
+    options = kind.__new__(kind)
+    options.__setstate__(state)
+    return options
 
 
 def numbers_of(options: Options) -> dict[str, Any]:

@@ -270,10 +270,8 @@ def build_pooled(o: ProcurementOptions, s: Setting) -> Method:
 
 
 def build_periodic(o: ProcurementOptions, s: Setting) -> Method:
-    """FCB-periodic, and P-FCB in the mode "paper": with the values of the paper where none are given."""
-    if o.delta == 0:
-        raise UsageError("delta must be > 0 in mode = 'paper', got 0")
-    o = o.model_copy(update={key: value for key, value in PAPER.items() if getattr(o, key) is None})
+    """FCB-periodic, and P-FCB in the mode "paper"."""
+    o = as_printed(o)
     most = 1.0 / spending(1.0, levels_of(o, s), 1)
     if o.calibration == "paper" and most <= o.epsilon < inf:
         wanted = f"< {most:.4g} (or inf) for the paper's noise at horizon {s.horizon}: its formula needs eps_1 < 1"
@@ -281,6 +279,13 @@ def build_periodic(o: ProcurementOptions, s: Setting) -> Method:
     rule = ELLIPTIC if o.calibration == "elliptic" else FEDERATED
     made = printed_method(rule, o, s, claim_of(o, o.delta or 0.0, NOT_PRIVATE), exploration(o, s))
     return made._replace(facts=facts(made.p, o, s))
+
+
+def as_printed(o: ProcurementOptions) -> ProcurementOptions:
+    """With the values of the paper where none are given."""
+    if o.delta == 0:
+        raise UsageError("delta must be > 0 in mode = 'paper', got 0")
+    return o.model_copy(update={key: value for key, value in PAPER.items() if getattr(o, key) is None})
 
 
 def levels_of(o: ProcurementOptions, s: Setting) -> float:

@@ -7,8 +7,8 @@ its place; a server is told beforehand what its world says. Everything else is t
 import functools
 import hashlib
 import inspect
-from collections.abc import Callable, Mapping
-from types import MappingProxyType, ModuleType
+from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -33,16 +33,9 @@ def simulate_lives(case: Case, worlds: np.ndarray, weather: Weather, seed: int, 
     return simulate_star(*about, delay=case.delay, **which)
 
 
-def bind_lives(
-    engine: ModuleType,
-    node: Algorithm,
-    problem: ModuleType,
-    server: Algorithm | None = None,
-    flags: Mapping[str, bool] = MappingProxyType({}),
-    compiled: bool = True,
-) -> Callable[..., Any]:
+def bind_lives(engine: ModuleType, node: Algorithm, problem: ModuleType, *, compiled: bool, **others: Any) -> Callable:
     """As `bind`, but `run` takes worlds [replication, agent]."""
-    plain = bind(engine, node, problem, server, flags, compiled=False)
+    plain, server = bind(engine, node, problem, compiled=False, **others), others.get("server")
     text = "\n".join([
         f'"""Generated from {engine.__name__}: a world for each replication. {_digest()}"""',
         f"from {plain.__module__} import *",

@@ -87,16 +87,10 @@ def _of_algorithm(
 
 
 def _options(mode: str | None, epsilon: float | None, sets: list[str]) -> dict[str, Any]:
-    from coterie.studies.reading import parse_value
+    from coterie.studies.reading import read_options
 
-    options: dict[str, Any] = {}
-    for setting in sets:
-        key, equals, text = setting.partition("=")
-        if not equals or not key.isidentifier():
-            raise UsageError(f"--set must be KEY=VALUE such as mechanism=tree, got {setting!r}")
-        options[key] = parse_value(text)
     given = {"mode": mode, "epsilon": epsilon}
-    return options | {name: value for name, value in given.items() if value is not None}
+    return read_options(sets) | {name: value for name, value in given.items() if value is not None}
 
 
 def _print(facts: dict[str, Any], out: Path | None) -> None:

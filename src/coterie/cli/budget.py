@@ -36,14 +36,16 @@ def budget(
     from coterie.checking import find
     from coterie.studies import load_study
     from coterie.studies.budget import price_study
+    from coterie.studies.reading import read_options
 
     for name, value, least in (("agents", agents, 1), ("arms", arms, 2), ("horizon", horizon, 1), ("person", person, 1)):
         if value is not None and value < least:
             raise UsageError(f"--{name} must be a whole number >= {least}, got {value}")
     with Console(stderr=True).status("adding up (a long horizon is compiled the first time)"):
         if target in names() or target.endswith(".py"):
-            given = {key: value for key, value in (("epsilon", epsilon), ("mode", mode)) if value is not None}
-            prices = [_price(find(target), given | _options(sets), (agents or 10, arms or 10, horizon or 10_000), true_epsilon)]
+            given: dict[str, Any] = {key: value for key, value in (("epsilon", epsilon), ("mode", mode)) if value is not None}
+            given |= read_options(sets)
+            prices = [_price(find(target), given, (agents or 10, arms or 10, horizon or 10_000), true_epsilon)]
         elif any(value is not None for value in (epsilon, mode, true_epsilon, agents, arms, horizon)):
             named = "--epsilon, --mode, --true-epsilon, --agents, --arms and --horizon"
             raise UsageError(f"{named} must be left out for a study, use --set; got {target!r}")
@@ -70,16 +72,6 @@ def _price(entry: Any, parameters: dict[str, Any], sizes: tuple[int, int, int], 
     if not 0 < true_epsilon < inf:
         raise UsageError(f"--true-epsilon must be a finite number > 0, got {true_epsilon}")
     return price_of_truth(entry, parameters, setting, true_epsilon)
-
-
-def _options(sets: list[str]) -> dict[str, Any]:
-    from coterie.studies.reading import parse_value
-
-    pairs = [entry.partition("=") for entry in sets]
-    for key, equals, _ in pairs:
-        if not equals or not key.isidentifier():
-            raise UsageError(f"--set must be KEY=VALUE such as mechanism=tree, got {key!r}")
-    return {key: parse_value(value) for key, _, value in pairs}
 
 
 def _table(row: dict[str, Any], person: int) -> Table:

@@ -5,14 +5,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from coterie.algorithms import names
-from coterie.checking import find
-from coterie.studies.reading import load
+from coterie.studies.reading import BUILTIN, load
 from coterie.studies.results import Result, make_result, open_folder, read_result
 from coterie.studies.running import Progress, check_rows, run_batches
 from coterie.studies.spec import Specification
-
-BUILTIN = Path(__file__).parent / "builtin"
 
 __all__ = ["BUILTIN", "Result", "Study", "builtin_studies", "load_study"]
 
@@ -48,7 +44,7 @@ def load_study(source: str | Path | Mapping[str, Any], sets: Sequence[str] = ())
     >>> load_study("li-song-4").specification.horizon
     100000
     """
-    return Study(load(source, sets, find=find, names=names, builtin=BUILTIN))
+    return Study(load(source, sets))
 
 
 def builtin_studies() -> dict[str, str]:
