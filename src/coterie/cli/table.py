@@ -7,6 +7,7 @@ from rich.table import Table
 
 from coterie.privacy.statement import Promise, epsilon_text, promise
 from coterie.report.numbers import data_size
+from coterie.studies.rows import SummaryRow
 
 COLOURS = {Promise.KEPT: "green", Promise.WEAK: "yellow", Promise.BROKEN: "red", Promise.NOTHING: "default"}
 MARKS = {Promise.KEPT: "●", Promise.WEAK: "◐", Promise.BROKEN: "✕"}  # words would leave no room for the rows' names
@@ -43,7 +44,7 @@ def runs_text(runs: int) -> str:
     return f"{runs:,} {'run' if runs == 1 else 'runs'}"
 
 
-def outcome(row: dict[str, Any]) -> str:
+def outcome(row: SummaryRow) -> str:
     """How often the best arm was found, or how often an agent's order was not good enough."""
     if "procurement" in row:
         return f"{row['procurement']['violations']['mean']:,.1f}"

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from coterie.report.axes import Scale, draw_axes, linear_scale, log_scale, needs_log_scale
 from coterie.report.labels import end_names, names_in_lines, short_labels, width_of
 from coterie.report.numbers import measured, number
-from coterie.report.rows import Row
+from coterie.report.rows import Row, renamed
 from coterie.report.svg import BOTTOM, HEIGHT, LEFT, TOP, WIDTH, add, colour, dash, path, picture, source
 from coterie.report.words import Words
 
@@ -23,7 +23,7 @@ def regret_lines(series: Sequence[Series], across: str, words: Words) -> str:
     series = [one for one in series if len(one.rows) > 1]
     if not series:
         return ""
-    names = names_in_lines(short_labels([one.name for one in series]))
+    names = names_in_lines(short_labels([renamed(one.rows[0][1], one.name) for one in series]))
     right = WIDTH - 16 - max(map(width_of, names), default=0.0)
     values = [value for one in series for value, _ in one.rows]
     means = [row["regret_per_agent"]["mean"] for one in series for _, row in one.rows]

@@ -1,9 +1,10 @@
 """Numbers and lists as people write them: `24.71 ± 0.25`, `12.5 kB`, `3 rounds`, `a, b and c`."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from coterie.report.words import plural_of
+from coterie.studies.rows import Spread
 
 GLUE = "\N{NO-BREAK SPACE}"  # keeps a number and its unit on one line
 
@@ -23,7 +24,7 @@ def decimals_of(sems: Sequence[float]) -> int:
     return min(6, max(0, 1 - math.floor(math.log10(min(known))))) if known else 1
 
 
-def measured(statistic: Mapping[str, float], replications: int) -> str:
+def measured(statistic: Spread, replications: int) -> str:
     """Mean and standard error; the mean alone after one replication, when no error is known."""
     mean, sem = statistic["mean"], statistic["sem"]
     if replications == 1:

@@ -41,9 +41,9 @@ NO_SWATCH = '<span class="swatch"></span>'  # of a row that no picture shows
 
 def render(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
     """The complete HTML text of the report page of one run."""
-    study, rows = summary["study"], [{**row, "curve": thinned(row["curve"])} for row in summary["rows"]]
+    study, rows = summary["study"], [with_thin_curve(row) for row in summary["rows"]]
     problem, words, spoken = study["problem"], Words(**study["words"]), spoken_of(rows)
-    nameable = [*rows, *({"label": name} for name in (*groups(rows), *liars.blocks(rows)))]
+    nameable = [*(row["label"] for row in rows), *groups(rows), *liars.blocks(rows)]
     environment = Environment(
         loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -79,6 +79,12 @@ def render(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
     )
 
 
+def with_thin_curve(row: Row) -> Row:
+    thin = row.copy()
+    thin["curve"] = thinned(row["curve"])
+    return thin
+
+
 def write(path: str | Path, summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> None:
     """Render the page into the file `path`."""
     text = render(summary, manifest)
@@ -106,7 +112,7 @@ def _single_agents(problem: Mapping[str, Any], rows: Sequence[Row]) -> dict[str,
 
 def _procurement(study: Mapping[str, Any], rows: Sequence[Row], words: Words) -> dict[str, Any]:
     """What agents bought, and from whom they learned."""
-    problem, labels = study["problem"], short_labels([row["label"] for row in rows])
+    problem, labels = study["problem"], short_labels(rows)
     names = agent_names(problem, rows[0]["agents"])
     producers = [words.in_place_of_ours(name) for name in producer_names(problem, rows[0]["arms"])]
     return {
@@ -139,7 +145,7 @@ def _warnings(rows: Sequence[Row]) -> list[tuple[str, str]]:
 def _pictures(rows: Sequence[Row], words: Words) -> dict[str, Any]:
     places = drawn(rows)
     shown = [rows[place] for place in places]
-    names = short_labels([row["label"] for row in shown])
+    names = short_labels(shown)
     present = {verdict(row) for row in rows}
     return {
         "curves": [(view, Markup(regret_curves(shown, names, view, words))) for view in VIEWS],

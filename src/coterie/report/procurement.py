@@ -14,6 +14,7 @@ from coterie.report.numbers import listed, measured, number, percent, plural, ti
 from coterie.report.privacy import claims_privacy
 from coterie.report.rows import Finding, Row, all_named, named
 from coterie.report.traffic import talks
+from coterie.studies.rows import BoughtByAgent
 
 DELTAS = ("0.01", "0.001", "1e-05")
 SHOWN = ("violations", "regret_after_exploration")
@@ -68,7 +69,7 @@ def _span(texts: Sequence[str]) -> str:
     return "-" if not texts else texts[0] if texts[0] == texts[-1] else f"{texts[0]} to {texts[-1]}"
 
 
-def _revenue(by_agent: Mapping[str, Sequence[float]]) -> str:
+def _revenue(by_agent: BoughtByAgent) -> str:
     best = sum(by_agent["best_revenue"])
     return percent(sum(by_agent["revenue"]) / best) if best > 0 else "-"
 
@@ -161,7 +162,7 @@ def source_table(study: Mapping[str, Any], rows: Sequence[Row]) -> list[dict[str
     """The source's first experiment beside this run; nothing where the setting is another one."""
     printed = SOURCE_EXCESS.get(study["problem"].get("distribution") or "")
     pooled = next((row for row in rows if row["algorithm"] == "fcb"), None)
-    if printed is None or pooled is None or any(pooled[key] != value for key, value in SOURCE_SETTING.items()):
+    if printed is None or pooled is None or any(dict(pooled)[key] != value for key, value in SOURCE_SETTING.items()):
         return []
     if after(pooled) <= 0:  # nothing is left after an exploration of the whole run
         return []

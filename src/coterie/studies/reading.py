@@ -241,7 +241,7 @@ def read_faults(table: Any, file: StudyFile | None) -> tuple[list[tuple[str, Fau
             wanted = f"must lie in {given((low, high))}, what a message may hold (faults.range)"
             complaints.append(Complaint(where, f"{spell(where)} {wanted}, got {given(faults.contaminant)}"))
         if faults is not None:
-            words = [f"{key}={brief(value)}" for key in chosen if (value := getattr(faults, key)) is not None]
+            words = [spelled(key, value) for key in chosen if (value := getattr(faults, key)) is not None]
             found.setdefault(faults, " ".join(words))
     return [(words, faults) for faults, words in found.items()], complaints
 
@@ -319,18 +319,23 @@ def label_of(table: dict[str, Any], name: str, options: BaseModel) -> str:
     words = [table.get("label") or name]
     for key in table:
         if key == "sweep":
-            words += [f"{swept}={brief(getattr(options, swept))}" for swept in table["sweep"]]
+            words += [spelled(swept, getattr(options, swept)) for swept in table["sweep"]]
         elif key not in AlgorithmTable.model_fields and "label" not in table:
             value = getattr(options, key)
             if not (isinstance(value, str) and value == type(options).model_fields[key].default):
-                words.append(f"{key}={brief(value)}")
+                words.append(spelled(key, value))
     return " ".join(words)
 
 
-def brief(value: Any) -> str:
+def spelled(key: str, value: Any) -> str:
+    """A setting as one word of a label, or more where it is a list.
+
+    >>> spelled("epsilon", 0.5)
+    'epsilon=0.5'
+    """
     if isinstance(value, str):
-        return value
-    return f"{value:.15g}" if isinstance(value, int | float) and not isinstance(value, bool) else given(value)
+        return f"{key}={value}"
+    return f"{key}={value:.15g}" if isinstance(value, int | float) and not isinstance(value, bool) else f"{key}={given(value)}"
 
 
 def with_unique_labels(rows: Iterable[Row]) -> Iterator[Row]:
