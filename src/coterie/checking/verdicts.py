@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from coterie import algorithms
-from coterie.engines import bind
+from coterie.kernel.caching import cache_folder
 
 
 def note_audit(path: str, options: Mapping[str, Any], failed: bool) -> None:
@@ -28,7 +28,7 @@ def _key(options: Any) -> str:
 
 
 def _file(path: str) -> Path:
-    return bind._cache() / f"audited_{algorithms.digest(Path(path))}.json"
+    return cache_folder() / f"audited_{algorithms.digest(Path(path))}.json"
 
 
 def _read(path: str) -> dict[str, bool]:

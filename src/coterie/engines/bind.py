@@ -10,7 +10,6 @@ import hashlib
 import importlib.util
 import os
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -27,6 +26,7 @@ from coterie.contract import HOOKS, SWITCHES, Algorithm
 from coterie.engines import faults, memory, turn
 from coterie.engines.refusals import careful
 from coterie.kernel import OPTIONS
+from coterie.kernel.caching import cache_folder
 
 FLAGS = ("FOLDED", "CHURNS", "DROPS", "LIES", "LOSES", "NEWS", "SELDOM", "SINGLY", "SEALED", "TRUSTED")
 _LOCK = threading.Lock()
@@ -83,7 +83,7 @@ def _with_imports(modules: tuple[str, ...]) -> set[str]:
 def import_text(name: str, text: str) -> ModuleType:
     """A module of that text, which is kept in the cache. The name must tell all that the module depends on."""
     if name not in sys.modules:
-        path = _cache() / f"{name}.py"
+        path = cache_folder() / f"{name}.py"
         if not path.exists():
             scratch = path.with_suffix(f".{os.getpid()}")
             scratch.write_text(text)
@@ -115,17 +115,3 @@ def _source(module: str) -> str:
     file = sys.modules[module].__file__
     assert file
     return Path(file).read_text()
-
-
-@functools.cache
-def _cache() -> Path:
-    """$COTERIE_CACHE, or the user's cache folder, or a temporary one where that cannot be written."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = Path(os.environ.get("COTERIE_CACHE") or Path(home) / "coterie")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f".{os.getpid()}").touch()
-        (folder / f".{os.getpid()}").unlink()
-    except OSError:
-        folder = Path(tempfile.mkdtemp(prefix="coterie-"))
-    return folder
