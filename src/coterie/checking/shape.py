@@ -12,7 +12,7 @@ from coterie.checking.source import Function, check_body, check_parameters, func
 from coterie.contract import HOOKS, SWITCHES, Algorithm, Entry, Method, Options, out_record, plan_record
 from coterie.engines.faults import tale_record
 from coterie.errors import AlgorithmError
-from coterie.guests import place_of, shown, told
+from coterie.guests import place_of, reason_of, shown
 from coterie.privacy.mechanisms import Mechanism
 from coterie.privacy.secret import secret_record
 from coterie.privacy.statement import Claim
@@ -42,7 +42,7 @@ def check_entry(entry: Entry, file: str) -> None:
             entry.options(**example)
         except Exception as error:
             what = f"example {example} of {entry.name!r} must be options that it takes"
-            raise AlgorithmError(f"{shown(file)}: {what}: {told(error)}") from None
+            raise AlgorithmError(f"{shown(file)}: {what}: {reason_of(error)}") from None
 
 
 def check_method(method: Any, file: str) -> None:
@@ -141,7 +141,7 @@ def called(function: Callable, name: str, p: Any, place: str) -> Any:
     except Exception as error:
         code = getattr(function, "__code__", None)
         where = place_of(error, code.co_filename) if code else place
-        raise AlgorithmError(f"{where}: {told(error)}") from error
+        raise AlgorithmError(f"{where}: {reason_of(error)}") from error
 
 
 def check_record(function: Any, name: str, p: Any, place: str) -> np.dtype:

@@ -17,7 +17,7 @@ from coterie.engines.faults import RANDOM, Weather
 from coterie.engines.rehearsal import Make, Rehearsal, keyed_agent, rehearse_mesh, rehearse_star
 from coterie.engines.simulate import Links, Run, simulate_mesh, simulate_star
 from coterie.errors import AlgorithmError, UsageError
-from coterie.guests import shown, told
+from coterie.guests import reason_of, shown
 from coterie.network import distances, path
 from coterie.problem import bernoulli, procurement
 
@@ -93,7 +93,7 @@ class Form(NamedTuple):
         except UsageError as error:
             raise placed(watch, error) from error
         except Exception as error:
-            raise AlgorithmError(f"{watch.last} leaves what cannot be carried on with: {told(error)}") from error
+            raise AlgorithmError(f"{watch.last} leaves what cannot be carried on with: {reason_of(error)}") from error
         return nodes
 
 
