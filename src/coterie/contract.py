@@ -282,7 +282,7 @@ class Setting(NamedTuple):
     proxy: float = 0.5  # sub-Gaussian standard deviation of one reward: half the range, or sigma
     weights: tuple[float, ...] = ()  # of the agents in the mean that counts; empty: all alike
     components: tuple[int, ...] = ()  # sizes of the parts of the network, in order of their agents
-    told: tuple[float, ...] = ()  # the values a reward may have in a message, where they are few; empty: any in low .. high
+    reward_values: tuple[float, ...] = ()  # those a reward may have in a message, where they are few; empty: any in low .. high
     liars: float = 0.0  # share of agents that lie, or of messages that are contaminated, for algorithms that are told it
     terms: Terms | None = None  # of a procurement
 

@@ -32,7 +32,7 @@ AGENTS, ARMS, MEANS = 11, 5, np.array([[0.8, 0.6, 0.5, 0.4, 0.2]])
 
 
 def build(horizon=1000, liars=0.0, agents=AGENTS, **options):
-    return find("pr-ucb").build(VoteOptions(**options), Setting(agents, ARMS, horizon, liars=liars, told=(0.0, 1.0)))
+    return find("pr-ucb").build(VoteOptions(**options), Setting(agents, ARMS, horizon, liars=liars, reward_values=(0.0, 1.0)))
 
 
 def start(method, i=0):

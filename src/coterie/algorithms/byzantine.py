@@ -174,9 +174,9 @@ class ByzantineOptions(CoopOptions):
 
 
 def build(o: ByzantineOptions, s: Setting) -> Method:
-    if s.unbounded and not s.told:
+    if s.unbounded and not s.reward_values:
         raise UsageError("problem.clip must be given for byzantine-ucb, whose samples lie in a range, got none")
-    values = np.array(s.told) if s.told else s.low + (np.arange(o.cells) + 0.5) * s.reach / o.cells
+    values = np.array(s.reward_values) if s.reward_values else s.low + (np.arange(o.cells) + 0.5) * s.reach / o.cells
     assumed = s.liars if o.liars_assumed is None else o.liars_assumed
     if assumed >= 0.5:
         raise UsageError(f"liars must be below 0.5, where the trimmed mean breaks down, got {assumed:g}")

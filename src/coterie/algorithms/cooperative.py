@@ -363,8 +363,8 @@ def scale_of(o: PrivateOptions, basic: float) -> float:
 
 def accounts(epsilon: float, rate: float, horizon: int) -> dict[str, float]:
     """What the releases cost by the horizon, for a reward of an arm that is pulled throughout."""
-    found = losses(epsilon, rate, horizon, 1e-5)
-    return {"loss_basic": found.basic, "loss_advanced": found.advanced, "loss_closed_bound": found.closed_bound}
+    lost = losses(epsilon, rate, horizon, 1e-5)
+    return {"loss_basic": lost.basic, "loss_advanced": lost.advanced, "loss_closed_bound": lost.closed_bound}
 
 
 def pivots(inners: np.ndarray, opens: np.ndarray) -> dict[str, np.ndarray]:

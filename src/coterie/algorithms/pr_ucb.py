@@ -279,7 +279,7 @@ def ladder(first: int, growth: float, horizon: int) -> list[int]:
 
 def tables(o: VoteOptions, s: Setting, p: Any, sizes: list[int]) -> dict[str, np.ndarray]:
     """How far votes may be off: the same for all agents."""
-    coins = {0.0, 1.0} <= set(s.told)
+    coins = {0.0, 1.0} <= set(s.reward_values)
     radii, tails = tail_table(tuple(sizes), s.reach / o.epsilon, s.proxy, coins)
     own_level = [np.flatnonzero(tail <= 1 / s.horizon)[-1] for tail in tails.T]
     of_rungs = {"sizes": np.array(sizes), "own_radii": radii[own_level], "tails": tails}
@@ -296,12 +296,12 @@ def claim(o: VoteOptions) -> Claim:
 
 
 def warnings(o: VoteOptions, s: Setting) -> tuple[str, ...]:
-    found = []
+    texts = []
     if s.liars > o.liars_assumed:
-        found.append(f"liars_assumed = {o.liars_assumed:g} is below the share of liars, {s.liars:g}: no guarantee holds")
+        texts.append(f"liars_assumed = {o.liars_assumed:g} is below the share of liars, {s.liars:g}: no guarantee holds")
     if o.votes == "scouts" and s.agents < 30 * s.arms:
-        found.append(f"scouts want 30 votes on every arm: {s.agents} agents give {s.agents // s.arms}")
-    return tuple(found)
+        texts.append(f"scouts want 30 votes on every arm: {s.agents} agents give {s.agents // s.arms}")
+    return tuple(texts)
 
 
 ENTRIES = (

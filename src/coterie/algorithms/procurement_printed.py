@@ -313,16 +313,16 @@ def printed_method(rule: Algorithm, o: Any, s: Setting, claim: Claim, explore: i
 def facts(p: Any, o: Any, s: Setting) -> dict[str, float]:
     """What the messages would lose if orders did not depend on outcomes: for one changed order, and for more than one."""
     rounds = exchange_rounds(o.schedule, o.window, s.horizon)
-    found: dict[str, float] = {"exchanges": len(rounds)}
+    numbers: dict[str, float] = {"exchanges": len(rounds)}
     if o.epsilon == inf:
-        return found
+        return numbers
     losses = block_losses([price_of(p, z) for z in range(1, len(rounds) + 1)], s.arms, 10)
-    found |= {f"mu_{name}": mu for name, mu in losses.items()}
+    numbers |= {f"mu_{name}": mu for name, mu in losses.items()}
     for name in ("event", "sequential"):
-        found |= {f"epsilon_{name}_at_{delta:g}": epsilon_of(losses[name], delta) for delta in (1e-2, 1e-3, 1e-5)}
+        numbers |= {f"epsilon_{name}_at_{delta:g}": epsilon_of(losses[name], delta) for delta in (1e-2, 1e-3, 1e-5)}
     if o.calibration == "paper":
-        found["epsilon_sum"] = sum(spending(o.epsilon, p.levels, z) for z in range(1, len(rounds) + 1))
-    return found
+        numbers["epsilon_sum"] = sum(spending(o.epsilon, p.levels, z) for z in range(1, len(rounds) + 1))
+    return numbers
 
 
 SMALL = {"window": (8, 64), "exploration": 6}

@@ -25,12 +25,12 @@ from coterie.studies.case import Case
 
 def simulate_lives(case: Case, worlds: np.ndarray, weather: Weather, seed: int, first: int, compiled: bool = True) -> Run:
     """`worlds` is [replication, agent]."""
-    about = (case.method, world, worlds, case.agents, case.horizon, np.zeros(0, np.int64))
-    which: dict[str, Any] = {"seed": seed, "first": first, "replications": len(worlds), "weather": weather}
-    which |= {"compiled": compiled, "binding": bind_lives}
+    arguments = (case.method, world, worlds, case.agents, case.horizon, np.zeros(0, np.int64))
+    named: dict[str, Any] = {"seed": seed, "first": first, "replications": len(worlds), "weather": weather}
+    named |= {"compiled": compiled, "binding": bind_lives}
     if case.links is not None:
-        return simulate_mesh(*about, case.links, **which)
-    return simulate_star(*about, delay=case.delay, **which)
+        return simulate_mesh(*arguments, case.links, **named)
+    return simulate_star(*arguments, delay=case.delay, **named)
 
 
 def bind_lives(engine: ModuleType, node: Algorithm, problem: ModuleType, *, compiled: bool, **others: Any) -> Callable:

@@ -64,18 +64,18 @@ class Form(NamedTuple):
         return lies._replace(away=AWAY) if self.method.structure == "peers" else lies
 
     def rehearse(self, rough: bool = False, make: Make = keyed_agent) -> Rehearsal:
-        about = (self.method, self.problem, self.worlds, AGENTS)
+        arguments = (self.method, self.problem, self.worlds, AGENTS)
         how: dict[str, Any] = {"seed": SEED, "weather": self.weather(rough), "make": make}
         if self.links is not None:
-            return rehearse_mesh(*about, ROUNDS, self.links, **how)
-        return rehearse_star(*about, HORIZON, delay=DELAYS.get(self.method.structure, 0), **how)
+            return rehearse_mesh(*arguments, ROUNDS, self.links, **how)
+        return rehearse_star(*arguments, HORIZON, delay=DELAYS.get(self.method.structure, 0), **how)
 
     def simulate(self, compiled: bool) -> Run:
-        about = (self.method, self.problem, self.worlds, AGENTS)
+        arguments = (self.method, self.problem, self.worlds, AGENTS)
         how: dict[str, Any] = {"seed": SEED, "weather": self.weather(False), "compiled": compiled}
         if self.links is not None:
-            return simulate_mesh(*about, ROUNDS, np.array([ROUNDS]), self.links, **how)
-        return simulate_star(*about, HORIZON, np.array([HORIZON]), delay=DELAYS.get(self.method.structure, 0), **how)
+            return simulate_mesh(*arguments, ROUNDS, np.array([ROUNDS]), self.links, **how)
+        return simulate_star(*arguments, HORIZON, np.array([HORIZON]), delay=DELAYS.get(self.method.structure, 0), **how)
 
     def watched(self, rough: bool) -> list[Agent]:
         """All nodes after a run in which every hook was watched."""
@@ -84,8 +84,8 @@ class Form(NamedTuple):
         server = method.server and watch.over(method.server)
         form = self._replace(method=method._replace(node=watch.over(method.node), server=server))
 
-        def make(*about: Any) -> Agent:
-            nodes.append(keyed_agent(*about))
+        def make(*arguments: Any) -> Agent:
+            nodes.append(keyed_agent(*arguments))
             return nodes[-1]
 
         try:

@@ -21,15 +21,15 @@ def swept_faults(rows: Sequence[Row]) -> list[str]:
 
 def groups_by(rows: Sequence[Row], keys: Sequence[str]) -> dict[str, list[Row]]:
     """Rows that differ in the settings of these keys only, under their labels without the words that spell these."""
-    found: dict[tuple[str, str], list[Row]] = {}
+    members: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         name = row["label"]
         for text, key in settings_in(row).items():
             name = re.sub(rf"(?<!\S){re.escape(text)}(?!\S)", "", name) if key in keys else name
         others = {key: value for key, value in settings_of(row).items() if key not in keys}
-        found.setdefault((" ".join(name.split()) or row["label"], f"{row['algorithm']} {others}"), []).append(row)
-    names = [name for name, _ in found]
-    return {name if names.count(name) == 1 else group[0]["label"]: group for (name, _), group in found.items()}
+        members.setdefault((" ".join(name.split()) or row["label"], f"{row['algorithm']} {others}"), []).append(row)
+    names = [name for name, _ in members]
+    return {name if names.count(name) == 1 else group[0]["label"]: group for (name, _), group in members.items()}
 
 
 def groups(rows: Sequence[Row]) -> dict[str, list[Row]]:

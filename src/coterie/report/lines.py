@@ -20,23 +20,23 @@ class Series(NamedTuple):
 
 def regret_lines(series: Sequence[Series], across: str, words: Words) -> str:
     """Regret per agent, with bars of two standard errors; empty where there is nothing to compare across."""
-    series = [one for one in series if len(one.rows) > 1]
+    series = [line for line in series if len(line.rows) > 1]
     if not series:
         return ""
-    names = names_in_lines(short_labels([renamed(one.rows[0][1], one.name) for one in series]))
+    names = names_in_lines(short_labels([renamed(line.rows[0][1], line.name) for line in series]))
     right = WIDTH - 16 - max(map(width_of, names), default=0.0)
-    values = [value for one in series for value, _ in one.rows]
-    means = [row["regret_per_agent"]["mean"] for one in series for _, row in one.rows]
+    values = [value for line in series for value, _ in line.rows]
+    means = [row["regret_per_agent"]["mean"] for line in series for _, row in line.rows]
     flat, up = Scale(min(values), max(values), LEFT + 12, right - 12), _up(means)
     per_agent, log_note = words.in_place_of_ours("per agent"), " (log scale)" if up.logarithmic else ""
     svg = picture("lines", f"Line chart of regret {per_agent}, {across.lower()} across. {_described(series)}")
     draw_axes(svg, flat, up, across, f"Regret {per_agent}{log_note}, bars ± 2 standard errors", sorted(set(values)))
     drawn = []
-    for index, one in enumerate(series):
+    for index, line in enumerate(series):
         group = add(svg, "g", class_=f"row {colour(index)}")
-        points = [(flat.at(value), up.at(row["regret_per_agent"]["mean"])) for value, row in one.rows]
+        points = [(flat.at(value), up.at(row["regret_per_agent"]["mean"])) for value, row in line.rows]
         add(group, "path", class_="mean", d=path(points), stroke_dasharray=dash(index))
-        for (x, y), (_, row) in zip(points, one.rows, strict=True):
+        for (x, y), (_, row) in zip(points, line.rows, strict=True):
             mean, error = row["regret_per_agent"]["mean"], 2 * row["regret_per_agent"]["sem"]
             add(group, "circle", class_="dot", cx=x, cy=y, r=3.5)
             add(group, "line", class_="bar", x1=x, x2=x, y1=up.at(mean - error), y2=up.at(mean + error))
@@ -54,7 +54,7 @@ def _up(means: Sequence[float]) -> Scale:
 
 def _described(series: Sequence[Series]) -> str:
     texts = []
-    for one in series:
-        pairs = [f"{number(value)}: {measured(row['regret_per_agent'], row['replications'])}" for value, row in one.rows]
-        texts.append(f"{one.name}: {', '.join(pairs)}")
+    for line in series:
+        pairs = [f"{number(value)}: {measured(row['regret_per_agent'], row['replications'])}" for value, row in line.rows]
+        texts.append(f"{line.name}: {', '.join(pairs)}")
     return "; ".join(texts) + "."

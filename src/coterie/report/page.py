@@ -135,11 +135,11 @@ def _procurement(study: Mapping[str, Any], rows: Sequence[Row], words: Words) ->
 
 def _warnings(rows: Sequence[Row]) -> list[tuple[str, str]]:
     """Each warning once, after the rows it is about."""
-    about: dict[str, list[Row]] = {}
+    rows_by_warning: dict[str, list[Row]] = {}
     for row in rows:
         for warning in row["warnings"]:
-            about.setdefault(warning, []).append(row)
-    return [(some_named(concerned), warning) for warning, concerned in about.items()]
+            rows_by_warning.setdefault(warning, []).append(row)
+    return [(some_named(concerned), warning) for warning, concerned in rows_by_warning.items()]
 
 
 def _pictures(rows: Sequence[Row], words: Words) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def learning_table(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """For each row that takes in messages: from how many units, at which epsilon, and what it saved, beside its controls."""
     lines = []
     for index, row in enumerate(rows):
-        about = row["procurement"]
+        bought = row["procurement"]
         if not talks(row):
             continue
         lines.append(
@@ -108,8 +108,8 @@ def learning_table(rows: Sequence[Row]) -> list[dict[str, Any]]:
                 "label": row["label"],
                 "claimed": epsilon_text(row["privacy"]["claimed"]),
                 "accounted": epsilon_text(row["privacy"]["accounted"]),
-                "learned": _span([number(weight) for weight in sorted(about["learned"]["by_agent"])]),
-                "after": measured(about["regret_after"], row["replications"]),
+                "learned": _span([number(weight) for weight in sorted(bought["learned"]["by_agent"])]),
+                "after": measured(bought["regret_after"], row["replications"]),
                 "violations": number(violated(row)),
                 "alone": _ratio(compared(row, alone_of(row, rows))),
                 "echo": _ratio(compared(row, echo_of(row, rows))),
@@ -118,8 +118,8 @@ def learning_table(rows: Sequence[Row]) -> list[dict[str, Any]]:
     return lines
 
 
-def _ratio(found: Comparison | None) -> str:
-    return times(found.of_means) if found else "-"
+def _ratio(comparison: Comparison | None) -> str:
+    return times(comparison.of_means) if comparison else "-"
 
 
 def lessons(rows: Sequence[Row], names: Sequence[str]) -> list[dict[str, Any]]:
@@ -213,8 +213,8 @@ def together_findings(rows: Sequence[Row]) -> list[Finding]:
     return [Finding(opening, tuple(cases))] if cases else []
 
 
-def _saved(found: Comparison) -> str:
-    return times(found.of_means) if found.lower or found.higher else "too close to call"
+def _saved(comparison: Comparison) -> str:
+    return times(comparison.of_means) if comparison.lower or comparison.higher else "too close to call"
 
 
 def echo_findings(rows: Sequence[Row]) -> list[Finding]:

@@ -62,12 +62,12 @@ class Case(NamedTuple):
     traffic: Callable[[np.ndarray], Traffic]
 
     def simulate(self, seed: int, first: int, replications: int) -> Run:
-        about = (self.method, self.problem, self.worlds, self.agents, self.horizon, self.marks)
+        arguments = (self.method, self.problem, self.worlds, self.agents, self.horizon, self.marks)
         which: dict[str, Any] = {"seed": seed, "first": first, "replications": replications}
         if self.links is not None:
-            return simulate_mesh(*about, self.links, weather=self.weather, **which)
+            return simulate_mesh(*arguments, self.links, weather=self.weather, **which)
         folded = self.method.folds and self.delay == 0 and not any(flags(self.weather).values())
-        return simulate_star(*about, delay=self.delay, folded=folded, weather=self.weather, **which)
+        return simulate_star(*arguments, delay=self.delay, folded=folded, weather=self.weather, **which)
 
     @property
     def best_arms(self) -> np.ndarray:
@@ -122,7 +122,7 @@ def make_setting(study: Specification, row: Row, problem: ModuleType, means: np.
         proxy=min((high - low) / 2, getattr(about, "sigma", np.inf)),
         weights=about.weights or (),
         components=study.network.components or (about.agents,),
-        told=tuple(sorted({0.0, 1.0} | ({contaminant(study, row)} if faults.contamination else set())))
+        reward_values=tuple(sorted({0.0, 1.0} | ({contaminant(study, row)} if faults.contamination else set())))
         if problem is bernoulli
         else (),
         liars=max(faults.liars, faults.contamination),

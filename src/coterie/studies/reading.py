@@ -247,8 +247,8 @@ def read_faults(table: Any, file: StudyFile | None) -> tuple[list[tuple[str, Fau
 
 
 def with_faults(row: Row, faults: list[tuple[str, Faults]]) -> Iterator[Row]:
-    for words, one in faults:
-        yield row.model_copy(update={"faults": one, "label": f"{row.label} {words}".rstrip()})
+    for words, fault_set in faults:
+        yield row.model_copy(update={"faults": fault_set, "label": f"{row.label} {words}".rstrip()})
 
 
 def identify(name: str, path: KeyPath, folder: Path) -> Algorithm | Complaint:
