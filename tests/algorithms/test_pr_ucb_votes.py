@@ -168,7 +168,7 @@ def test_every_reward_is_in_one_release_at_most_so_the_loss_is_epsilon_at_every_
     method, ended = run(horizon, **options)
     losses = ended.ledgers["loss"][0, :, :ARMS, 0]
     assert set(losses.ravel().tolist()) <= {0.0, method.p.epsilon}
-    assert losses.max() == method.p.price
+    assert losses.max() == method.p.epsilon
     doors = doors_of(method, Setting(AGENTS, ARMS, horizon))
     assert statement(method.claim, doors, losses.max())["private"] is True
     assert ended.ledgers["entries"].max() > 1

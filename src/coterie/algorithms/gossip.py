@@ -5,7 +5,7 @@ edge in every round, and an agent that lags behind on an arm catches up. Estimat
 take the average. Each agent adds what is new in its own running mean, so the sum of all estimates is the sum of all means, at
 every round. Estimates are integers in units of 2^-32, so that this is an equality and not an approximation.
 
-What enters the estimates is a released running mean. The mechanisms differ in how it is released:
+What enters the estimates is a released running mean. How it is released (in a study: `mechanism`):
 
     plain    the exact sum (Gossip_UCB)
     blocks   the sum since the last release, whenever the count has doubled: every reward is in one release
@@ -428,29 +428,29 @@ ROUNDS_MOST_FOR_ROOT = 50_000  # its cost grows with the square of the pulls
 
 def build(o: FedOptions, s: Setting) -> Method:
     paper = o.mode == "paper"
-    mechanism = "plain" if o.epsilon == inf else o.mechanism or ("tree" if paper else "blocks")
-    check(mechanism, paper, s)
+    releases = "plain" if o.epsilon == inf else o.mechanism or ("tree" if paper else "blocks")
+    check(releases, paper, s)
     radius, alone = o.radius or ("paper" if paper else "tuned"), o.isolated or s.agents == 1
-    rule = {"plain": GOSSIP, "blocks": BLOCKS, "tree": PRINTED if paper else TREE, "digits": DIGITS, "root": ROOT}[mechanism]
+    rule = {"plain": GOSSIP, "blocks": BLOCKS, "tree": PRINTED if paper else TREE, "digits": DIGITS, "root": ROOT}[releases]
     if o.isolated:
         silent = {name: getattr(contract, name) for name in ("speak", "hear", "lie", "pose", "leave", "inherit")}
         rule = rule._replace(name=f"{rule.name}_alone", **silent)
     weights = [s.agents * weight for weight in s.weights if not alone] or [1.0] * s.agents
     return Method(
-        rule, make_params(o, s, mechanism, paper, radius), claim(mechanism, paper, o), known={"weight": weights}, life=1,
+        rule, make_params(o, s, releases, paper, radius), claim(releases, paper, o), known={"weight": weights}, life=1,
         meetings=0 if alone else o.edges, active=o.active,
         bound=bound(s.agents, s.horizon, o.epsilon) if radius == "paper" and not alone else None,
     )
 
 
-def make_params(o: FedOptions, s: Setting, mechanism: str, paper: bool, radius: str) -> Any:
+def make_params(o: FedOptions, s: Setting, releases: str, paper: bool, radius: str) -> Any:
     agents, pulls_most = 1 if o.isolated else s.agents, s.horizon + 1
     voices = 1.0 / sum(weight * weight for weight in s.weights) if s.weights and not o.isolated else float(agents)
     levels = pulls_most.bit_length()
     charged = max(1, ceil(log2(s.horizon))) if paper else levels
-    mu = mu_of(o.epsilon, o.delta) if mechanism == "root" else 0.0
+    mu = mu_of(o.epsilon, o.delta) if releases == "root" else 0.0
     prices = {"plain": inf, "tree": share_of(o.epsilon, charged), "root": mu}
-    norms = {"digits": float(digits_height(pulls_most)), "root": root_norm(pulls_most) if mechanism == "root" else 0.0}
+    norms = {"digits": float(digits_height(pulls_most)), "root": root_norm(pulls_most) if releases == "root" else 0.0}
     return params(
         o, s,
         agents=agents,  # N in the radii
@@ -458,9 +458,9 @@ def make_params(o: FedOptions, s: Setting, mechanism: str, paper: bool, radius: 
         slots=capacity(s.arms),  # loops over all slots compile to whole vectors; spare ones stay 0
         lag=agents if o.catch_up and not o.isolated else 2**62,  # how far an agent may fall behind; 2^62: no catching up
         log_horizon=log(s.horizon),
-        price=prices.get(mechanism, o.epsilon),  # of one release, or of a stream
-        levels=levels if mechanism == "tree" else 1,
-        norm=norms.get(mechanism, 1.0),  # of the columns of a stream's mechanism
+        price=prices.get(releases, o.epsilon),  # of one release, or of a stream
+        levels=levels if releases == "tree" else 1,
+        norm=norms.get(releases, 1.0),  # of the columns of a stream's mechanism
         pulls_most=pulls_most,
         least=1.0 if paper else 2.0,  # log n in the radius is taken of max(n, least)
         tuned=radius == "tuned",
@@ -478,14 +478,14 @@ def bound(agents, horizon, epsilon):
     return lambda gaps, lambda_2: fed_ucb_bound(gaps, agents, horizon, lambda_2, epsilon)
 
 
-def check(mechanism: str, paper: bool, s: Setting) -> None:
-    if paper and mechanism in ("digits", "root"):
-        raise UsageError(f"mechanism must be tree or blocks in mode = 'paper', got {mechanism!r}")
-    if mechanism == "root" and s.horizon > ROUNDS_MOST_FOR_ROOT:
+def check(releases: str, paper: bool, s: Setting) -> None:
+    if paper and releases in ("digits", "root"):
+        raise UsageError(f"mechanism must be tree or blocks in mode = 'paper', got {releases!r}")
+    if releases == "root" and s.horizon > ROUNDS_MOST_FOR_ROOT:
         raise UsageError(f"horizon must be <= {ROUNDS_MOST_FOR_ROOT} with mechanism = 'root', got {s.horizon}")
 
 
-def claim(mechanism: str, paper: bool, o: FedOptions) -> Claim:
+def claim(releases: str, paper: bool, o: FedOptions) -> Claim:
     notes = {
         "plain": "no noise is added",
         "blocks": "each reward enters one noised block, once",
@@ -493,9 +493,9 @@ def claim(mechanism: str, paper: bool, o: FedOptions) -> Claim:
         "digits": "all running sums of an arm are one stream with correlated noise, paid for once",
         "root": "all running sums of an arm are one stream with correlated normal noise, paid for once",
     }
-    printed = paper and mechanism == "tree"
-    note = "not private: first reward of each arm is sent without noise" if printed else notes[mechanism]
-    return Claim(o.epsilon, o.delta if mechanism == "root" else 0.0, note)
+    printed = paper and releases == "tree"
+    note = "not private: first reward of each arm is sent without noise" if printed else notes[releases]
+    return Claim(o.epsilon, o.delta if releases == "root" else 0.0, note)
 
 
 PLAIN = FedOptions.without("mode", "delta", "mechanism", epsilon=inf)
