@@ -7,7 +7,6 @@ import pytest
 
 from coterie.algorithms import find
 from coterie.checking import verdicts
-from coterie.engines import bind
 from coterie.studies.results import own_file, own_file_warnings
 from coterie.studies.spec import Row
 
@@ -16,7 +15,7 @@ EXAMPLE = (Path(__file__).parents[2] / "examples/own_algorithm.py").read_text()
 
 @pytest.fixture
 def mine(tmp_path, monkeypatch):
-    monkeypatch.setattr(bind, "_cache", lambda: tmp_path)
+    monkeypatch.setattr(verdicts, "cache_folder", lambda: tmp_path)
     (tmp_path / "mine.py").write_text(EXAMPLE)
     return str(tmp_path / "mine.py")
 

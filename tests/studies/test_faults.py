@@ -305,7 +305,7 @@ def test_two_workers_may_be_the_first_to_need_an_engine(tmp_path, monkeypatch):
         write(path, text)
         sleep(0.2)
 
-    monkeypatch.setattr(bind, "_cache", lambda: tmp_path)
+    monkeypatch.setattr(bind, "cache_folder", lambda: tmp_path)
     monkeypatch.setattr(Path, "write_text", slowly)
     node = GOSSIP._replace(name="needed_by_two")
     with ThreadPoolExecutor(2) as pool:
