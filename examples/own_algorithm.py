@@ -4,18 +4,16 @@ An arm's rewards are released when their number has doubled. Each is told once, 
 """
 
 from math import inf, log, sqrt
-from typing import NamedTuple
 
 from numpy import float64, int64
 from pydantic import Field
 
-from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, offer, order
+from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, offer, order, params
 from coterie.kernel import UNIT, argmax, capacity, node, record
 
 
-class Params(NamedTuple):  # numbers only, the same for all agents
-    arms: int
-    epsilon: float
+class BlockOptions(Options):  # what a study may set; hooks read those that are numbers, as p.epsilon
+    epsilon: float = Field(1.0, gt=0, description="inf: no privacy")
 
 
 def open_record(p):
@@ -75,12 +73,8 @@ def speak(open, p, t, message):
     return 3
 
 
-class BlockOptions(Options):  # what a study may set
-    epsilon: float = Field(1.0, gt=0, description="inf: no privacy")
-
-
 def build(options: BlockOptions, setting: Setting) -> Method:
-    return Method(BLOCK_UCB, Params(setting.arms, options.epsilon), Claim(options.epsilon))
+    return Method(BLOCK_UCB, params(options, setting), Claim(options.epsilon))
 
 
 BLOCK_UCB = Algorithm(

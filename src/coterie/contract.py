@@ -13,7 +13,7 @@ simulation loop, and one event at a time in a deployed agent; the three end in t
     message  what travels between nodes (a function of open).
     card     what the two ends of a drawn edge show each other (a function of open).
     tale     what a liar wants to be believed (see engines.faults).
-    p        parameters: a NamedTuple of numbers, the same for all nodes.
+    p        parameters: numbers with names, the same for all nodes (see `params`).
     t        the number of the turn: a round among peers, an epoch around a server.
 
 Three rules carry the privacy argument. No hook receives another node's record. No hook without a caveat receives a reward, or
@@ -24,18 +24,17 @@ left to an algorithm is the price.
 Each function below is the default of a hook: it does nothing, and its docstring is the contract.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from math import inf
 from typing import Any, NamedTuple
 
 from numpy import dtype, float64, int64
-from pydantic import BaseModel, ConfigDict, field_validator
 
-from coterie.errors import AlgorithmError
 from coterie.kernel import capacity, node, record
-from coterie.limits import check_epsilon
-from coterie.privacy.mechanisms import LAPLACE, MECHANISMS, Mechanism
-from coterie.privacy.statement import ONE_ORDER, UNIT_OF_PRIVACY, Claim, Doors
+from coterie.kernel.params import params_of
+from coterie.options import Options, numbers_of
+from coterie.privacy.mechanisms import LAPLACE, Mechanism
+from coterie.privacy.statement import Claim
 from coterie.privacy.stretch import NOW, NOWHERE, START, stretch_of
 
 
@@ -260,13 +259,6 @@ HOOKS = (
 SWITCHES = ("peek", "overhear", "weigh")  # hooks that replace or precede another one where they are given
 
 
-class Options(BaseModel):
-    """The base of an algorithm's options: no coercion, no unknown keys, no change after checking."""
-
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
-    epsilon_can_be_had = field_validator("epsilon", check_fields=False)(check_epsilon)  # also in a file of one's own
-
-
 class Terms(NamedTuple):
     """The public facts of a procurement: what each producer asks of each agent, and when an order is good enough."""
 
@@ -289,7 +281,7 @@ class Setting(NamedTuple):
     proxy: float = 0.5  # sub-Gaussian standard deviation of one reward: half the range, or sigma
     weights: tuple[float, ...] = ()  # of the agents in the mean that counts; empty: all alike
     components: tuple[int, ...] = ()  # sizes of the parts of the network, in order of their agents
-    told: tuple[float, ...] = ()  # the values a reward may have in a message, where they are few; empty: any in low .. high
+    reward_values: tuple[float, ...] = ()  # those a reward may have in a message, where they are few; empty: any in low .. high
     liars: float = 0.0  # share of agents that lie, or of messages that are contaminated, for algorithms that are told it
     terms: Terms | None = None  # of a procurement
 
@@ -302,6 +294,14 @@ class Setting(NamedTuple):
     def unbounded(self) -> str:
         """Why no noise is a guarantee, where rewards have no bounds."""
         return "" if self.high - self.low < inf else "noise level, not a guarantee: rewards are not bounded"
+
+
+def params(options: Options, setting: Setting, **computed: float) -> Any:
+    """What hooks read as `p`: `arms`, the options that are declared as int, float or bool, and what is worked out.
+
+    Of two with one name what is worked out counts. An option that may be absent or a word is no number: work one out of it.
+    """
+    return params_of({"arms": setting.arms} | numbers_of(options) | computed)
 
 
 class Method(NamedTuple):
@@ -337,68 +337,3 @@ class Entry(NamedTuple):
     build: Callable[[Any, Setting], Method]
     examples: tuple[dict[str, Any], ...] = ({},)  # option sets that between them reach every hook: the batteries run them
     problem: str = "arms"  # what it is for: "arms" or "procurement"
-
-
-def build(entry: Entry, options: Any, setting: Setting) -> Method:
-    """The method of an entry for a setting, with what can be checked without running it."""
-    method = entry.build(options, setting)
-    for fault in (method.claim.fault, *role_faults(method.node), *role_faults(method.server), *server_faults(method, setting)):
-        if fault:
-            raise AlgorithmError(f"{entry.name}: {fault}")
-    if not method.node.mechanism.single and not entry.build.__module__.startswith("coterie.algorithms."):
-        uncounted = "nobody counts whose shares are in a sum"
-        raise AlgorithmError(f"{entry.name}: noise in shares is for built-in algorithms: {uncounted}")
-    return method
-
-
-def role_faults(role: Algorithm | None) -> Iterator[str]:
-    if role and (role.peek or role.overhear) and not role.caveat:
-        yield f"caveat of {role.name} must say why a hook may read the secret, got ''"
-    if role and MECHANISMS.get(role.mechanism.name) is not role.mechanism:
-        yield f"mechanism of {role.name} must be one of {', '.join(MECHANISMS)}, got one of its own: nobody has proved it"
-
-
-def server_faults(method: Method, setting: Setting) -> Iterator[str]:
-    """Whose door counts, and who is handed what, must be told by both sides alike."""
-    node, server = method.node, method.server or Algorithm("no_server")
-    sealed, whole = not node.mechanism.single, method.reporters in (0, setting.agents)
-    if node.trusts != server.trusted:
-        yield f"trusts and trusted must be both set or neither, got {node.trusts} and {server.trusted}"
-    if sealed != server.sums or (server.mechanism.covers == "nothing") != server.sums or node.mechanism.covers == "nothing":
-        yield "noise in shares, and a server that is handed sums with mechanism sums, must go together"
-    if (node.trusts and sealed) or node.sums or node.trusted or server.trusts:
-        yield "an agent either trusts its server or shares its noise; only a server is handed what others have"
-    if sealed and (method.structure != "server" or not whole):
-        yield "noise in shares needs a server to which all agents report"
-    if sealed and not 2 <= method.holders <= setting.agents:
-        yield f"holders must be in 2..{setting.agents} with noise in shares, got {method.holders}"
-    if node.trusts and node.release is not release:
-        yield "an agent that trusts its server must have no release: nobody accounts for it"
-
-
-def is_silent(method: Method) -> bool:
-    """Whether nothing is ever sent, not even by those who lie or leave."""
-    role = method.node
-    quiet = role.speak is speak and role.leave is leave and role.lie is lie
-    return quiet and method.server is None and method.meetings == 0
-
-
-def doors_of(method: Method, setting: Setting) -> Doors:
-    """What a method's ways out are, whatever its file says about them."""
-    role, voids = method.node, []
-    if role.mechanism.adds_up == "never":
-        voids.append("no finite epsilon holds: one draw of noise for all releases of an arm cancels out between them")
-    if role.caveat and not is_silent(method):
-        voids.append("no finite epsilon holds: what is sent rests on choices, and these rest on raw rewards")
-    if setting.unbounded:
-        voids.append(setting.unbounded)
-    return Doors(
-        structure="alone" if is_silent(method) else method.structure,
-        single=role.mechanism.single,
-        trusted=role.trusts,
-        caveat=role.caveat,
-        void="; ".join(voids),
-        unit=ONE_ORDER if setting.terms else UNIT_OF_PRIVACY,
-        honest=0 if role.mechanism.single else method.holders,
-        agents=setting.agents,
-    )

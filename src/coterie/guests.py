@@ -42,10 +42,10 @@ def blamed(error: BaseException) -> str:
     """One line about an error that passed through a user's own file, whatever called it; empty: none was involved."""
     calls = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     files = [frame.f_code.co_filename for frame in calls if str(frame.f_globals.get("__name__")).startswith(OWN)]
-    return f"{place_of(error, files[-1])} {told(error)}" if files else ""
+    return f"{place_of(error, files[-1])} {reason_of(error)}" if files else ""
 
 
-def told(error: BaseException) -> str:
+def reason_of(error: BaseException) -> str:
     """What happened, as the end of a sentence about a function."""
     text = " ".join(str(error).split())
     if isinstance(error, SyntaxError):

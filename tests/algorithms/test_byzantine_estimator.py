@@ -26,7 +26,7 @@ OFTEN = settings(max_examples=100)
 
 
 def build(told=(0.0, 1.0), low=0.0, high=1.0, **options):
-    return find("byzantine-ucb").build(ByzantineOptions(**options), Setting(2, 3, 1000, told=told, low=low, high=high))
+    return find("byzantine-ucb").build(ByzantineOptions(**options), Setting(2, 3, 1000, reward_values=told, low=low, high=high))
 
 
 def start(method):
@@ -224,6 +224,6 @@ def test_the_index_adds_a_radius_that_counts_all_samples(radius, spread):
 
 def test_what_cannot_be_estimated_is_refused():
     with pytest.raises(UsageError, match=r"liars must be below 0\.5, where the trimmed mean breaks down, got 0\.6"):
-        find("byzantine-ucb").build(ByzantineOptions(), Setting(2, 3, 1000, told=(0.0, 1.0), liars=0.6))
+        find("byzantine-ucb").build(ByzantineOptions(), Setting(2, 3, 1000, reward_values=(0.0, 1.0), liars=0.6))
     with pytest.raises(UsageError, match=r"problem\.clip must be given for byzantine-ucb"):
         find("byzantine-ucb").build(ByzantineOptions(), Setting(2, 3, 1000, low=-np.inf, high=np.inf))

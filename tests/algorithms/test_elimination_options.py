@@ -70,18 +70,36 @@ OUT_OF_RANGE = [
     ("cdp-mab", {"epsilon": 0}, "epsilon of cdp-mab must be a number > 0 (inf: no privacy), got 0"),
     ("cdp-mab", {"epsilon": float("nan")}, "epsilon of cdp-mab must be a number > 0 (inf: no privacy), got NaN"),
     ("cdp-mab", {"epsilon": "1"}, "epsilon of cdp-mab must be a number > 0 (inf: no privacy), got '1' (text)"),
-    ("cdp-mab", {"participation": 0}, "participation of cdp-mab must be a number in (0, 1], got 0"),
-    ("cdp-mab", {"participation": 1.5}, "participation of cdp-mab must be a number in (0, 1], got 1.5"),
-    ("cdp-mab", {"rounds": 0}, "rounds of cdp-mab must be a whole number >= 1, got 0"),
-    ("cdp-mab", {"rounds": 2, "gap": 1.0}, "gap of cdp-mab must be 'true' or a number in (0, 1), got 1.0"),
+    (
+        "cdp-mab", {"participation": 0},
+        "participation of cdp-mab must be a number in (0, 1] (share of agents that report in an epoch), got 0",
+    ),
+    (
+        "cdp-mab", {"participation": 1.5},
+        "participation of cdp-mab must be a number in (0, 1] (share of agents that report in an epoch), got 1.5",
+    ),
+    ("cdp-mab", {"rounds": 0}, "rounds of cdp-mab must be a whole number >= 1 (most rounds of communication), got 0"),
+    (
+        "cdp-mab", {"rounds": 2, "gap": 1.0},
+        "gap of cdp-mab must be 'true' or a number in (0, 1) (between the best two arms), got 1.0",
+    ),
     (
         "cdp-mab",
         {"aggregation": "median", "liars_assumed": 0.5},
-        "liars_assumed of cdp-mab must be a number in [0, 0.5), got 0.5",
+        "liars_assumed of cdp-mab must be a number in [0, 0.5) (share of reports that may be lies), got 0.5",
     ),
-    ("ddp-mab", {"noise": "secagg"}, "noise of ddp-mab must be 'paper', 'local' or 'none', got 'secagg'"),
-    ("hdp-mab", {"noise": "central"}, "noise of hdp-mab must be 'paper', 'local' or 'none', got 'central'"),
-    ("hdp-mab", {"weighting": "sizes"}, "weighting of hdp-mab must be 'agents' or 'components', got 'sizes'"),
+    (
+        "ddp-mab", {"noise": "secagg"},
+        "noise of ddp-mab must be 'paper', 'local' or 'none' (who adds how much of it), got 'secagg'",
+    ),
+    (
+        "hdp-mab", {"noise": "central"},
+        "noise of hdp-mab must be 'paper', 'local' or 'none' (who adds how much of it), got 'central'",
+    ),
+    (
+        "hdp-mab", {"weighting": "sizes"},
+        "weighting of hdp-mab must be 'agents' or 'components' (what counts alike in the mean), got 'sizes'",
+    ),
 ]
 
 

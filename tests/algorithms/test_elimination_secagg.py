@@ -6,9 +6,10 @@ from scipy import stats
 
 from coterie.algorithms import find
 from coterie.algorithms.elimination import SHARING
-from coterie.contract import AlgorithmError, Setting, build
+from coterie.building import build
+from coterie.contract import Setting
 from coterie.engines.simulate import simulate_star
-from coterie.errors import UsageError
+from coterie.errors import AlgorithmError, UsageError
 from coterie.kernel import UNIT, node
 from coterie.studies import load_study
 from coterie.studies.case import make_case

@@ -26,7 +26,7 @@ RUNS, HORIZON, FALSE_ALARM = 4000, 1000, 1e-9
 def method_of(voters, eps, beta, explore=0.5, told=(0.0, 1.0)):
     """Batches of 1, 2, 4, ... and no own clip: votes alone."""
     options = VoteOptions(epsilon=eps, liars_assumed=beta, explore=explore, batch=1, own_clip=False)
-    return find("pr-ucb").build(options, Setting(voters, 2, HORIZON, told=told))
+    return find("pr-ucb").build(options, Setting(voters, 2, HORIZON, reward_values=told))
 
 
 def radius(method, sizes):

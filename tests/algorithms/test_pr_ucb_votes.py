@@ -12,7 +12,8 @@ from scipy.stats import binom, kstest, laplace
 
 from coterie.algorithms import find
 from coterie.algorithms.pr_ucb import SCOUTS, VoteOptions, bound, ladder, lie
-from coterie.contract import Setting, doors_of
+from coterie.building import doors_of
+from coterie.contract import Setting
 from coterie.engines.agent import Agent
 from coterie.engines.chance import Keyed
 from coterie.engines.faults import tale_record
@@ -31,7 +32,7 @@ AGENTS, ARMS, MEANS = 11, 5, np.array([[0.8, 0.6, 0.5, 0.4, 0.2]])
 
 
 def build(horizon=1000, liars=0.0, agents=AGENTS, **options):
-    return find("pr-ucb").build(VoteOptions(**options), Setting(agents, ARMS, horizon, liars=liars, told=(0.0, 1.0)))
+    return find("pr-ucb").build(VoteOptions(**options), Setting(agents, ARMS, horizon, liars=liars, reward_values=(0.0, 1.0)))
 
 
 def start(method, i=0):
@@ -166,8 +167,8 @@ def run(horizon, **options):
 def test_every_reward_is_in_one_release_at_most_so_the_loss_is_epsilon_at_every_horizon(horizon, options):
     method, ended = run(horizon, **options)
     losses = ended.ledgers["loss"][0, :, :ARMS, 0]
-    assert set(losses.ravel().tolist()) <= {0.0, method.p.price}
-    assert losses.max() == method.p.price
+    assert set(losses.ravel().tolist()) <= {0.0, method.p.epsilon}
+    assert losses.max() == method.p.epsilon
     doors = doors_of(method, Setting(AGENTS, ARMS, horizon))
     assert statement(method.claim, doors, losses.max())["private"] is True
     assert ended.ledgers["entries"].max() > 1

@@ -11,7 +11,8 @@ import pytest
 
 from coterie.algorithms import entries
 from coterie.algorithms.procurement_printed import price_of, publish, release
-from coterie.contract import Setting, Terms, doors_of, out_record
+from coterie.building import doors_of
+from coterie.contract import Setting, Terms, out_record
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, one, stream
 from coterie.privacy.accountant import accounted

@@ -9,7 +9,8 @@ import pytest
 
 from coterie.algorithms import entries
 from coterie.algorithms.procurement import bound, conclude, open_record, weight_of
-from coterie.contract import Setting, Terms, doors_of, out_record, plan_record
+from coterie.building import doors_of
+from coterie.contract import Setting, Terms, out_record, plan_record
 from coterie.engines.rehearsal import compare, rehearse_mesh
 from coterie.engines.simulate import simulate_mesh
 from coterie.errors import UsageError

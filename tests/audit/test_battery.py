@@ -7,7 +7,7 @@ import pytest
 from coterie.algorithms import entries
 from coterie.audit.replay import replay
 from coterie.audit.stage import small_case, small_case_twice, with_room
-from coterie.contract import is_silent
+from coterie.building import is_silent
 
 EXAMPLES = [(name, example) for name, entry in entries().items() for example in entry.examples]
 

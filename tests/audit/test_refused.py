@@ -9,7 +9,8 @@ from coterie import contract
 from coterie.algorithms import find
 from coterie.audit.auditing import broken_promise
 from coterie.audit.stage import small_case
-from coterie.contract import Algorithm, Claim, Method, Setting, build, offer, offer_between
+from coterie.building import build
+from coterie.contract import Algorithm, Claim, Method, Setting, offer, offer_between
 from coterie.engines.simulate import simulate_mesh
 from coterie.errors import AlgorithmError
 from coterie.privacy.statement import statement

@@ -42,7 +42,7 @@ ORDER = "    order(plan, arm, 1)\n"
 OFFER = "offer(out, k, p.epsilon)"
 NEWS = "    open.news = -1\n"
 SAID = "    return 3\n"
-PARAMS = "Params(setting.arms, options.epsilon)"
+PARAMS = "params(options, setting)"
 CLAIM = "Claim(options.epsilon)"
 HEAR = "hear=hear,\n"
 CHOOSE = "@node\ndef choose(open, p, t, die, plan):\n"
@@ -67,14 +67,20 @@ THE_FILE = {
 }
 
 ITS_PARTS = {
-    "no arms": edit("    arms: int\n", "    count: int\n", ": build: parameters must have a field 'arms', got count, epsi"),
-    "a text among parameters": edit(PARAMS, 'Params(setting.arms, "one")', ": build: parameter 'epsilon' must be a number, go"),
+    "parameters of another kind": edit(PARAMS, "{'arms': 4}", ": build: parameters must be made by params(options, set"),
+    "no arms": Wrong(
+        ((IMPORT, "from collections import namedtuple\n" + IMPORT), (PARAMS, "namedtuple('Own', 'count')(1)")),
+        ": build: parameters must have a field 'arms', got count",
+    ),
+    "a text among parameters": edit(
+        PARAMS, 'params(options, setting, epsilon="one")', ": build: parameter 'epsilon' must be a number, go"
+    ),
     "no method": edit(
         f"return Method(BLOCK_UCB, {PARAMS}, {CLAIM})", "return BLOCK_UCB", ": build must return a Method(Algori"
     ),
     "a claim of nothing": edit(CLAIM, "Claim(0.0)", ": build: epsilon of a claim must be a number > 0, got 0.0"),
-    "no claim": edit(CLAIM, "None", ": build must return a Method(Algorithm, Params, Claim), got NoneType for Claim"),
-    "build fails": edit(PARAMS, "Params(setting.arms)", ":N: build: TypeError: ", "Params(setting.arms)"),
+    "no claim": edit(CLAIM, "None", ": build must return a Method(Algorithm, params(...), Claim), got NoneType for Claim"),
+    "build fails": edit(PARAMS, "params(setting.arms)", ":N: build: TypeError: ", "params(setting.arms)"),
     "a fact of no field": edit(CLAIM, CLAIM + ", known={'weight': [1] * 4}", ": build: known must name fields of open"),
     "no server": edit(CLAIM, CLAIM + ', structure="server"', ": build: structure 'server' has a server (an Algorithm), got"),
     "a server that does not listen": edit(
@@ -83,7 +89,7 @@ ITS_PARTS = {
     "a field of 32 bits": edit("arm=int64", "arm='i4'", ":N: message_record: ValueError: field 'arm' of a rec", "'i4'"),
     "a field that numpy hides": edit("news=int64", "size=int64", ":N: open_record: ValueError: field 'size'", "return record("),
     "arms of its own": edit(
-        "Params(setting.arms,", "Params(7,", ": build: parameter 'arms' must be that of the setting, 4, got 7"
+        PARAMS, "params(options, setting, arms=7)", ": build: parameter 'arms' must be that of the setting, 4, got 7"
     ),
     "no record": edit(
         MESSAGE, "return [int64]", ":N: message_record must return record(field=int64, ...)", "def message_record"

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import pytest
 
-from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, build, plan_record
+from coterie.building import build
+from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, plan_record
 from coterie.engines import mesh, star
 from coterie.engines.bind import bind
 from coterie.errors import AlgorithmError

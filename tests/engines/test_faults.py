@@ -31,7 +31,7 @@ FEW = SimpleNamespace(arms=ARMS)  # all that a tale needs of parameters
 
 def method_of(name, horizon=400, agents=AGENTS, **options):
     entry = find(name)
-    return entry.build(entry.options(**options), Setting(agents, ARMS, horizon, told=(0.0, 1.0, 10.0), liars=0.1))
+    return entry.build(entry.options(**options), Setting(agents, ARMS, horizon, reward_values=(0.0, 1.0, 10.0), liars=0.1))
 
 
 def simulate(method, horizon, graph=None, life=2, weather=Weather(), compiled=False, **how):

@@ -34,7 +34,7 @@ def simulate(method, graph, life, horizon, seed=5, **weather):
 
 def build(name, agents, **options):
     entry = find(name)
-    return entry.build(entry.options(**options), Setting(agents, ARMS, 1000, told=(0.0, 1.0)))
+    return entry.build(entry.options(**options), Setting(agents, ARMS, 1000, reward_values=(0.0, 1.0)))
 
 
 def differing(one, other):

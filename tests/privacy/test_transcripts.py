@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from coterie.algorithms import entries
-from coterie.contract import Setting, Terms, doors_of, order
+from coterie.building import doors_of
+from coterie.contract import Setting, Terms, order
 from coterie.engines import agent as module
 from coterie.engines.agent import Agent
 from coterie.engines.rehearsal import keyed_agent, rehearse_mesh, rehearse_star

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from coterie.report import groups
+from coterie.studies.reading import spelled
 
 MakeRow = Callable[..., dict[str, Any]]
 ATTACKS = ("random", "sign-flip", "sleeper")
@@ -30,6 +31,25 @@ def test_labels_of_a_study_without_swept_faults_are_left_alone(row: MakeRow) -> 
     rows = [row("a loss=1", faults={"loss": 0.1}), row("a loss=2", faults={"loss": 0.1})]
     assert list(groups.groups(rows)) == ["a loss=1", "a loss=2"]
     assert not groups.crowded(rows) and groups.spoken_of(rows) == rows
+
+
+def test_a_users_own_words_are_no_settings(row: MakeRow) -> None:
+    """A label may look like a setting of a fault that is swept. What rows share is told by what they were run with."""
+    lied_to = {"liars": 0.1, "attack": "random"}
+    rows = [row("x attack=ours liars=0"), row("x attack=ours liars=0.1 attack=random", faults=lied_to)]
+    assert groups.groups(rows) == {"x attack=ours": rows}
+
+
+def test_rows_with_other_parameters_are_no_group_whatever_their_labels_say(row: MakeRow) -> None:
+    lied_to = row("x liars=0.1", parameters={"epsilon": 2.0}, faults={"liars": 0.1})
+    rows = [row("x liars=0", parameters={"epsilon": 1.0}), lied_to]
+    assert groups.groups(rows) == {"x liars=0": rows[:1], "x liars=0.1": rows[1:]}
+
+
+def test_a_setting_of_several_words_is_left_out_as_a_whole(row: MakeRow) -> None:
+    ranges = ((0.0, 1.0), (0.0, 2.0))
+    rows = [row(f"x {spelled('range', about)}", faults={"range": about}) for about in ranges]
+    assert groups.groups(rows) == {"x": rows}
 
 
 def test_many_rows_are_spoken_of_by_the_calmest_of_each_group_under_its_name(row: MakeRow) -> None:

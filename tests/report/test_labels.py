@@ -1,24 +1,37 @@
 """Names inside pictures: short, whole, and not on top of each other."""
 
+from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
 from coterie.report import labels
 
-
-def test_short_labels_drop_what_all_share_and_stay_distinct() -> None:
-    assert labels.short_labels(["cdp-mab epsilon=0.1", "cdp-mab epsilon=inf"]) == ["ε=0.1", "ε=∞"]
-    assert labels.short_labels(["cdp-mab", "cdp-mab rounds=4"]) == ["cdp-mab", "cdp-mab rounds=4"]
-    assert labels.short_labels(["fed-ucb mechanism=tree", "gossip-ucb"]) == ["fed-ucb tree", "gossip-ucb"]
-    assert labels.short_labels(["a noise=paper", "a mode=paper"]) == ["a noise=paper", "a mode=paper"]
-    assert labels.short_labels(["my variant 1", "my variant 12"]) == ["variant 1", "variant 12"]
-    assert labels.short_labels(["only one"]) == ["only one"]
+MakeRow = Callable[..., dict[str, Any]]
 
 
-def test_words_of_the_user_stay_as_they_are() -> None:
-    names = ["each shop alone, no noise", "together, any epsilon"]
-    assert labels.short_labels(names) == names
+def shortened(row: MakeRow, *settings: tuple[str, dict[str, Any]]) -> list[str]:
+    """Of rows with these labels and parameters."""
+    return labels.short_labels([row(label, parameters=parameters) for label, parameters in settings])
+
+
+def test_short_labels_drop_what_all_share_and_stay_distinct(row: MakeRow) -> None:
+    by_epsilon = ("cdp-mab epsilon=0.1", {"epsilon": 0.1}), ("cdp-mab epsilon=inf", {"epsilon": None})
+    assert shortened(row, *by_epsilon) == ["ε=0.1", "ε=∞"]
+    by_rounds = ("cdp-mab", {"rounds": None}), ("cdp-mab rounds=4", {"rounds": 4})
+    assert shortened(row, *by_rounds) == ["cdp-mab", "cdp-mab rounds=4"]
+    other = ("fed-ucb mechanism=tree", {"mechanism": "tree"}), ("gossip-ucb", {})
+    assert shortened(row, *other) == ["fed-ucb tree", "gossip-ucb"]
+    same = ("a noise=paper", {"noise": "paper"}), ("a mode=paper", {"mode": "paper"})
+    assert shortened(row, *same) == ["a noise=paper", "a mode=paper"]
+    assert shortened(row, ("my variant 1", {}), ("my variant 12", {})) == ["variant 1", "variant 12"]
+    assert shortened(row, ("only one", {})) == ["only one"]
+
+
+def test_words_of_the_user_stay_as_they_are_even_if_they_look_like_a_setting(row: MakeRow) -> None:
+    names = ["each shop alone, no noise", "together, any epsilon", "x epsilon=large", "y mode=paper"]
+    assert shortened(row, *((name, {"epsilon": 1.0, "mode": "private"}) for name in names)) == names
 
 
 def test_a_long_name_goes_on_in_a_second_line_before_anything_is_cut() -> None:

@@ -18,18 +18,18 @@ def test_the_page_shows_names_in_bold_type(row: MakeRow) -> None:
     rows = [row("together"), row("together, no noise")]
     text = "The lowest regret is that of “together, no noise”, not “together”."
     shown = "The lowest regret is that of <b>together, no noise</b>, not <b>together</b>."
-    assert emphasised(text, rows, Words()) == shown
+    assert emphasised(text, [entry["label"] for entry in rows], Words()) == shown
 
 
 def test_a_label_that_is_a_common_word_leaves_that_word_alone(row: MakeRow) -> None:
-    assert emphasised("“private” is private.", [row("private")], Words()) == "<b>private</b> is private."
+    assert emphasised("“private” is private.", ["private"], Words()) == "<b>private</b> is private."
 
 
 def test_labels_are_escaped(row: MakeRow) -> None:
-    assert emphasised("“<i>” & more", [row("<i>")], Words()) == "<b>&lt;i&gt;</b> &amp; more"
+    assert emphasised("“<i>” & more", ["<i>"], Words()) == "<b>&lt;i&gt;</b> &amp; more"
 
 
 def test_the_words_of_the_study_are_put_in_but_not_into_names(row: MakeRow) -> None:
     text = "“each agent alone” has 2 agents, and every agent drops arms."
     shown = "<b>each agent alone</b> has 2 hospitals, and every hospital drops a&lt;bs."
-    assert emphasised(text, [row("each agent alone")], Words("hospital", "a<b")) == shown
+    assert emphasised(text, ["each agent alone"], Words("hospital", "a<b")) == shown

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coterie.algorithms.procurement import as_printed
+from coterie.algorithms.procurement_printed import as_printed
 from coterie.problem.oracles import best_quality, slack
 from coterie.studies import BUILTIN, builtin_studies, load_study
 from coterie.studies.procurement import suppliers_of

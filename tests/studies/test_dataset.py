@@ -6,10 +6,8 @@ import hashlib
 import json
 import pickle
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from pydantic import BaseModel, ConfigDict
 
 from coterie.errors import UsageError
 from coterie.problem import diabetes
@@ -19,15 +17,8 @@ PLACES = [folder / "shared/data/diabetes/diabetic_data.csv.gz" for folder in Pat
 REAL = next((place for place in PLACES if place.exists()), None)
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
-
-
 def read(source, *sets):
-    def find(name):
-        return SimpleNamespace(name=name, options=Options)
-
-    return load(source, sets, find=find, names=lambda: ["ucb1"], builtin=Path("builtin"))
+    return load(source, sets)
 
 
 def study(**problem):

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coterie import contract
 from coterie.algorithms import find
-from coterie.contract import Claim, Setting, build, is_silent, offer, offer_all
+from coterie.building import build, is_silent
+from coterie.contract import Claim, Setting, offer, offer_all
 from coterie.engines.forecast import forecast
 from coterie.engines.simulate import Links, simulate_mesh
 from coterie.errors import AlgorithmError
@@ -19,7 +19,7 @@ from coterie.privacy.mechanisms import GAUSS, LAPLACE, SHARES, SUMS
 from coterie.privacy.statement import Guarantee
 from coterie.problem import bernoulli
 from coterie.report import statement
-from coterie.studies import load_study
+from coterie.studies import case, load_study
 from coterie.studies.budget import price_study
 from coterie.studies.case import make_case
 
@@ -144,8 +144,8 @@ def test_clients_of_an_own_file_are_never_folded(monkeypatch):
     """Whether its clients may share one record, of which one books for all, is a claim about its text."""
     study = own_study()
     assert make_case(study, study.rows[0], 0).method.folds is False
-    whole = contract.build
-    monkeypatch.setattr(contract, "build", lambda *about: whole(*about)._replace(folds=True))
+    whole = case.build
+    monkeypatch.setattr(case, "build", lambda *about: whole(*about)._replace(folds=True))
     assert make_case(study, study.rows[0], 0).method.folds is False
 
 

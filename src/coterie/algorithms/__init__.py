@@ -12,7 +12,7 @@ from typing import Any
 
 from coterie.contract import Entry, Method, Setting
 from coterie.errors import AlgorithmError, CoterieError, UsageError, hint
-from coterie.guests import OWN, module_name, place_of, shown, told
+from coterie.guests import OWN, module_name, place_of, reason_of, shown
 
 
 @functools.cache
@@ -58,7 +58,7 @@ def _load(path: Path) -> Entry:
             del sys.modules[name]
             if isinstance(error, KeyboardInterrupt):  # of the user, at the keyboard: a file that raises it is found apart
                 raise
-            raise AlgorithmError(f"{place_of(error, path)}: {told(error)}") from error
+            raise AlgorithmError(f"{place_of(error, path)}: {reason_of(error)}") from error
     found = getattr(sys.modules[name], "ENTRIES", None)
     if not isinstance(found, tuple | list) or len(found) != 1 or not isinstance(found[0], Entry):
         given = f"{len(found)} of them" if isinstance(found, tuple | list) else "none" if found is None else repr(found)[:40]
@@ -75,6 +75,6 @@ def _careful(entry: Entry, path: Path) -> Callable[[Any, Setting], Method]:
         except CoterieError:
             raise
         except Exception as error:
-            raise AlgorithmError(f"{place_of(error, path)}: {told(error)}") from error
+            raise AlgorithmError(f"{place_of(error, path)}: {reason_of(error)}") from error
 
     return build

@@ -13,24 +13,16 @@ the rounded samples. A message has a place for every value and a 1 in one of the
 """
 
 from math import ceil, inf, log, sqrt
-from typing import Any, Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy import float64, int64
 from pydantic import Field
 
 from coterie.algorithms.cooperative import CoopOptions
-from coterie.contract import Algorithm, Claim, Entry, Method, Setting, offer, order
+from coterie.contract import Algorithm, Claim, Entry, Method, Setting, offer, order, params
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, argmax, capacity, node, record, uniform
-
-
-class Params(NamedTuple):
-    arms: int
-    places: int  # values a sample may have
-    contamination: float  # assumed share of lies
-    spread: float  # sigma, or its square: the radius is sqrt(2 spread ln t / samples)
-    trims: int  # 1: trimmed mean, 0: mean of clipped samples
 
 
 def open_record(p):
@@ -175,21 +167,26 @@ BYZANTINE = Algorithm(
 
 
 class ByzantineOptions(CoopOptions):
-    estimator: Literal["trimmed", "clipped"] = "trimmed"
+    estimator: Literal["trimmed", "clipped"] = Field("trimmed", description="what is made of an arm's samples")
     liars_assumed: float | None = Field(None, ge=0, lt=0.5, description="share of lies; default: what the study's faults say")
-    radius: Literal["paper", "variance"] = "paper"
+    radius: Literal["paper", "variance"] = Field("paper", description="grows with sigma, or with its square")
     cells: int = Field(64, ge=2, le=1024, description="for rewards with many values")
 
 
-def build(o: Any, s: Setting) -> Method:
-    if s.unbounded and not s.told:
+def build(o: ByzantineOptions, s: Setting) -> Method:
+    if s.unbounded and not s.reward_values:
         raise UsageError("problem.clip must be given for byzantine-ucb, whose samples lie in a range, got none")
-    values = np.array(s.told) if s.told else s.low + (np.arange(o.cells) + 0.5) * s.reach / o.cells
+    values = np.array(s.reward_values) if s.reward_values else s.low + (np.arange(o.cells) + 0.5) * s.reach / o.cells
     assumed = s.liars if o.liars_assumed is None else o.liars_assumed
     if assumed >= 0.5:
         raise UsageError(f"liars must be below 0.5, where the trimmed mean breaks down, got {assumed:g}")
-    spread = s.proxy if o.radius == "paper" else s.proxy * s.proxy
-    p = Params(s.arms, len(values), assumed, spread, int(o.estimator == "trimmed"))
+    p = params(
+        o, s,
+        places=len(values),  # values a sample may have
+        contamination=assumed,  # share of lies
+        spread=s.proxy if o.radius == "paper" else s.proxy * s.proxy,  # the radius is sqrt(2 spread ln t / samples)
+        trims=o.estimator == "trimmed",
+    )  # fmt: skip
     spare = np.zeros(capacity(len(values)) - len(values))
     known = {
         "value": np.tile(np.concatenate([values, spare]), (s.agents, 1)),

@@ -15,29 +15,19 @@ its prices, and not the e it is called by. `private` scales the noise so that th
 """
 
 from math import ceil, exp, inf, log, sqrt
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy import float64, int64
 from pydantic import Field
 
-from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, offer_all, order
+from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, offer_all, order, params
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, argmax, capacity, extend, node, record
 from coterie.limits import AGENTS_MOST, EPSILON_LEAST
 from coterie.privacy.door import FINEST
 from coterie.privacy.mechanisms import KEPT
 from coterie.theory.cooperative import Releases, losses, multiples, release_counts
-
-
-class Params(NamedTuple):
-    arms: int
-    epsilon: float  # the purse's income: share of the pulls' allowance that releases may spend
-    rate: float  # v: a release at n pulls costs n^(-v/2)
-    scale: float  # of all prices; 1: as printed
-    reach: float  # high - low of a reward
-    explore: int  # rounds of round robin
-    every: int  # DP-UCB-INT: pulls between two looks at an arm
 
 
 def open_record(p):
@@ -140,7 +130,7 @@ def private_choose(open, p, t, die, plan):
 @node
 def pay(open, p):
     open.price = exp(-0.5 * p.rate * log(open.pulls[open.arm]))
-    open.purse[open.arm] += p.epsilon * open.price
+    open.purse[open.arm] += p.nominal * open.price
 
 
 @node
@@ -307,65 +297,68 @@ FRESH = FROZEN._replace(name="dp_ucb_int_fresh", release=fresh_release)
 Life = Annotated[int, Field(ge=0, le=AGENTS_MOST)] | Literal["half-diameter", "half-diameter-down", "diameter"]
 
 
-class NoOptions(Options):
-    pass
-
-
 class CoopOptions(Options):
     life: Life | None = Field(None, description="hops a message lives; default: what the network says")
 
 
 class PrivateOptions(CoopOptions):
-    mode: Literal["private", "corrected", "paper"] = "private"
+    mode: Literal["private", "corrected", "paper"] = Field("private", description="what the stated epsilon means")
     epsilon: float = Field(1.0, ge=EPSILON_LEAST, description="inf: no privacy")
     rate: float = Field(1.1, gt=1, lt=1.5, description="v: a release at n pulls costs n^(-v/2)")
     nominal: float = Field(0.1, ge=1e-6, le=1, description="the paper's epsilon, which spaces the releases, in mode private")
-    noise: Literal["fresh", "kept"] = "fresh"
+    noise: Literal["fresh", "kept"] = Field("fresh", description="of every release, or one draw for all of an arm")
 
 
-class SingleOptions(Options):
-    mode: Literal["private", "paper"] = "private"
-    epsilon: float = Field(1.0, ge=EPSILON_LEAST, description="inf: no privacy")
-    rate: float = Field(1.1, gt=1, le=1.5)
-    nominal: float = Field(0.1, ge=1e-6, le=1, description="the paper's epsilon, which spaces the releases, in mode private")
-    reading: Literal["live", "frozen", "fresh"] = "live"
+class SingleOptions(PrivateOptions):
+    mode: Literal["private", "paper"] = Field("private", description="what the stated epsilon means")
+    rate: float = Field(1.1, gt=1, le=1.5, description="v: a look at n pulls costs n^(-v/2)")
+    reading: Literal["live", "frozen", "fresh"] = Field("live", description="of the paper's rule for refreshing a mean")
 
 
-def build_coop(o: Any, s: Setting) -> Method:
-    return plain(COOP, s, o.life)
+PLAIN = PrivateOptions.without("mode", "epsilon", "rate", "nominal", "noise")
+SINGLE = SingleOptions.without("life", "noise")
 
 
-def build_ucb1(o: Any, s: Setting) -> Method:
-    return plain(COOP._replace(name="ucb1", speak=LIVE.speak, hear=LIVE.hear, lie=LIVE.lie), s, 0)
+def build_plain(o: PrivateOptions, s: Setting) -> Method:
+    """Coop-UCB."""
+    p = private_params(o, s, nominal=1.0)
+    return Method(COOP, p, Claim(inf, note="no noise is added"), life=o.life)
 
 
-def plain(rule: Algorithm, s: Setting, life: int | str | None) -> Method:
-    p = Params(s.arms, 1.0, 1.1, 1.0, s.reach, explore=s.arms, every=1)
-    return Method(rule, p, Claim(inf, note="no noise is added"), life=life)
+def build_ucb1(o: PrivateOptions, s: Setting) -> Method:
+    made = build_plain(o, s)
+    return made._replace(node=COOP._replace(name="ucb1", speak=LIVE.speak, hear=LIVE.hear, lie=LIVE.lie), life=0)
 
 
-def build_private(o: Any, s: Setting) -> Method:
+def private_params(o: PrivateOptions, s: Setting, nominal: float, scale: float = 1.0, every: int = 1) -> Any:
+    return params(
+        o, s,
+        nominal=nominal,  # the purse's income: share of the pulls' allowance that releases may spend
+        scale=scale,  # of all prices; 1: as printed
+        reach=s.reach,
+        explore=s.arms * ceil(1 / nominal),  # rounds of round robin
+        every=every,  # DP-UCB-INT: pulls between two looks at an arm
+    )  # fmt: skip
+
+
+def build_private(o: PrivateOptions, s: Setting) -> Method:
     if o.epsilon == inf:
-        return plain(COOP, s, o.life)
+        return build_plain(o, s)
     nominal = o.nominal if o.mode == "private" else o.epsilon
     if nominal > 1:
         raise UsageError(f"epsilon must be <= 1 in mode = {o.mode!r}, where it spaces the releases, got {o.epsilon:g}")
     releases = release_counts(nominal, o.rate, s.horizon)
-    p = Params(
-        s.arms, nominal, o.rate, scale_of(o, releases, s), s.reach,
-        explore=s.arms * ceil(1 / nominal), every=1,
-    )  # fmt: skip
     rule = PRINTED if o.mode == "paper" else PRIVATE
     if o.noise == "kept":
         rule = rule._replace(name=f"{rule.name}_kept", mechanism=KEPT)
     return Method(
-        rule, p, private_claim(o), life=o.life,
+        rule, private_params(o, s, nominal, scale_of(o, releases, s)), private_claim(o), life=o.life,
         facts=accounts(nominal, o.rate, s.horizon) if o.mode != "private" else {},
         extra=pivots if o.mode == "paper" else None,
     )  # fmt: skip
 
 
-def scale_of(o: Any, releases: Releases, s: Setting) -> float:
+def scale_of(o: PrivateOptions, releases: Releases, s: Setting) -> float:
     """Makes the prices of all releases up to the horizon add up to epsilon. It may be too short for any; as printed it is 1."""
     scale = o.epsilon / releases.cost if o.mode == "private" and releases.cost > 0 else 1.0
     least, needed = scale * releases.prices.min(initial=inf), FINEST * s.reach
@@ -377,8 +370,8 @@ def scale_of(o: Any, releases: Releases, s: Setting) -> float:
 
 def accounts(epsilon: float, rate: float, horizon: int) -> dict[str, float]:
     """What the releases cost by the horizon, for a reward of an arm that is pulled throughout."""
-    found = losses(epsilon, rate, horizon, 1e-5)
-    return {"loss_basic": found.basic, "loss_advanced": found.advanced, "loss_closed_bound": found.closed_bound}
+    lost = losses(epsilon, rate, horizon, 1e-5)
+    return {"loss_basic": lost.basic, "loss_advanced": lost.advanced, "loss_closed_bound": lost.closed_bound}
 
 
 def pivots(inners: np.ndarray, opens: np.ndarray) -> dict[str, np.ndarray]:
@@ -386,7 +379,7 @@ def pivots(inners: np.ndarray, opens: np.ndarray) -> dict[str, np.ndarray]:
     return {"pivotal_share": (inners["pivotal"] > 0).mean(axis=1), "pivotal_rounds": inners["pivotal"].mean(axis=1)}
 
 
-def private_claim(o: Any) -> Claim:
+def private_claim(o: PrivateOptions) -> Claim:
     notes = {
         "private": "every release covers all rewards of its arm so far; their prices add up to at most the stated epsilon",
         "corrected": "the epsilon in the name spaces the releases; what they cost adds up to the accounted one",
@@ -395,7 +388,7 @@ def private_claim(o: Any) -> Claim:
     return Claim(o.epsilon, note=notes[o.mode])
 
 
-def build_single(o: Any, s: Setting) -> Method:
+def build_single(o: SingleOptions, s: Setting) -> Method:
     if o.epsilon == inf:
         return build_ucb1(o, s)
     if o.mode == "private" and o.reading == "fresh":
@@ -404,20 +397,17 @@ def build_single(o: Any, s: Setting) -> Method:
     nominal = o.nominal if o.mode == "private" else o.epsilon
     every = ceil(1 / nominal)
     looks = multiples(every, o.rate, s.horizon)
-    p = Params(
-        s.arms, nominal, o.rate, scale_of(o, looks, s), s.reach,
-        explore=s.arms * every, every=every,
-    )  # fmt: skip
+    p = private_params(o, s, nominal, scale_of(o, looks, s), every)
     rule = {"live": LIVE, "frozen": FROZEN, "fresh": FRESH}[o.reading]
     note = "every look covers all rewards of its arm so far; what looks cost adds up"
     return Method(rule, p, Claim(o.epsilon, note=note), life=0)
 
 
 ENTRIES = (
-    Entry("ucb1", "every agent learns alone from its exact rewards", NoOptions, build_ucb1),
-    Entry("coop-ucb", "agents pass their exact counts and sums to agents nearby", CoopOptions, build_coop),
+    Entry("ucb1", "every agent learns alone from its exact rewards", PLAIN.without("life"), build_ucb1),
+    Entry("coop-ucb", "agents pass their exact counts and sums to agents nearby", PLAIN, build_plain),
     Entry("private-ucb", "agents pass noisy means to agents nearby", PrivateOptions, build_private,
           ({}, {"mode": "corrected"}, {"mode": "paper", "epsilon": 0.5}, {"mode": "corrected", "noise": "kept"})),
-    Entry("dp-ucb-int", "every agent learns alone from noisy means of its rewards", SingleOptions, build_single,
+    Entry("dp-ucb-int", "every agent learns alone from noisy means of its rewards", SINGLE, build_single,
           ({}, {"mode": "paper", "reading": "frozen"}, {"mode": "paper", "epsilon": 0.5, "reading": "fresh"})),
 )

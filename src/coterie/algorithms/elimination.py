@@ -18,14 +18,14 @@ Deviations from the paper
 from collections.abc import Iterator
 from math import ceil, inf, log, pi, sqrt
 from statistics import NormalDist
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy import float64, int64
 from pydantic import Field
 
 from coterie import contract
-from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, offer, offer_each, order
+from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, offer, offer_each, order, params
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, argmax, capacity, node, pick, record
 from coterie.limits import EPSILON_LEAST, HORIZON_MOST
@@ -33,26 +33,6 @@ from coterie.privacy.aggregate import aggregate_delta, reading_probability
 from coterie.privacy.mechanisms import SHARES, SUMS
 
 PRINTED, SUBEXP, CHERNOFF = 0, 1, 2
-
-
-class Params(NamedTuple):
-    agents: int
-    arms: int
-    horizon: int
-    averaged: int  # N: reports behind an average, as planned
-    cycle: int  # epochs until every agent has been heard, where reporters take turns; else 1
-    shrink: float  # d_r = d_{r-1} * shrink
-    limit: int  # R: most rounds of communication; 0: no limit
-    price: float  # epsilon of one release; inf: no noise
-    noise: float  # b: scale of the noise on an epoch sum; 0: none
-    draws: float  # of noise in the sum of all reports of an epoch; 0: one in each report
-    form: int  # of the radius
-    reach: float  # high - low of a reward: the sensitivity of a sum
-    width: float  # twice the sub-Gaussian standard deviation of a reward: 1 on [0, 1]
-    inflate: float  # of the radius, where the average is a robust one
-    shift: float  # how far the assumed liars can move it, in standard deviations of one report
-    trim: float  # share of reports cut off at each end
-    samples_most: int
 
 
 # --- the client: explore, privatise, keep history -------------------------------------------------
@@ -382,55 +362,30 @@ TRUSTED, OPENING = SUMMING._replace(trusted=True), SUMMING._replace(mechanism=SU
 # --- what a study may set, and what it means ----------------------------------------------------------
 
 
-class Common(Options):
-    mode: Literal["private", "paper"] = "private"
+class EliminationOptions(Options):
+    """Those of CDP-MAB, and of HDP-MAB the last one."""
+
+    mode: Literal["private", "paper"] = Field("private", description="what the stated epsilon means")
     epsilon: float = Field(1.0, ge=EPSILON_LEAST, description="inf: no privacy")
-    rounds: int | None = Field(None, ge=1, le=HORIZON_MOST)
-    gap: Literal["true"] | Annotated[float, Field(ge=1e-6, lt=1)] | None = None
-    radius: Literal["printed", "subexp", "chernoff"] | None = None
-
-
-class Single(Common):
-    noise: Literal["paper", "local", "none"] | None = None
-
-
-class Pooled(Single):
-    aggregation: Literal["mean", "median", "trimmed"] = "mean"
-    liars_assumed: float = Field(0.0, ge=0, lt=0.5)
-
-
-class Central(Common):
-    noise: Literal["paper", "local", "secagg", "central", "none"] | None = None
-    aggregation: Literal["mean", "median", "trimmed"] = "mean"
-    liars_assumed: float = Field(0.0, ge=0, lt=0.5)
-    participation: float = Field(1.0, gt=0, le=1)
-    rotation: bool = False
+    rounds: int | None = Field(None, ge=1, le=HORIZON_MOST, description="most rounds of communication")
+    gap: Literal["true"] | Annotated[float, Field(ge=1e-6, lt=1)] | None = Field(None, description="between the best two arms")
+    radius: Literal["printed", "subexp", "chernoff"] | None = Field(None, description="how noise is bounded")
+    noise: Literal["paper", "local", "secagg", "central", "none"] | None = Field(None, description="who adds how much of it")
+    aggregation: Literal["mean", "median", "trimmed"] = Field("mean", description="what the server makes of reports")
+    liars_assumed: float = Field(0.0, ge=0, lt=0.5, description="share of reports that may be lies")
+    participation: float = Field(1.0, gt=0, le=1, description="share of agents that report in an epoch")
+    rotation: bool = Field(False, description="whether those who report take turns")
     honest: int | None = Field(None, ge=2, description="agents that add their share of noise, for secagg; default nine in ten")
+    weighting: Literal["agents", "components"] = Field("agents", description="what counts alike in the mean")
 
 
-class Hybrid(Single):
-    weighting: Literal["agents", "components"] = "agents"
+class OwnNoise(EliminationOptions):
+    """Where no server adds reports up, every agent noises its own."""
+
+    noise: Literal["paper", "local", "none"] | None = Field(None, description="who adds how much of it")
 
 
-class Choices(NamedTuple):
-    """All options together: what a structure does not offer takes its default."""
-
-    mode: str
-    epsilon: float
-    rounds: int | None
-    gap: str | float | None
-    noise: str | None
-    radius: str | None
-    aggregation: str = "mean"
-    liars_assumed: float = 0.0
-    participation: float = 1.0
-    rotation: bool = False
-    honest: int | None = None
-    weighting: str = "agents"
-
-
-def build(structure: str, options: Options, s: Setting) -> Method:
-    o = Choices(**options.model_dump())
+def build(structure: str, o: EliminationOptions, s: Setting) -> Method:
     team = 1 if structure == "alone" else s.agents
     reporters = max(1, ceil(o.participation * team - 1e-9))
     noise = "none" if o.epsilon == inf else o.noise or ("paper" if o.mode == "paper" else "local")
@@ -456,28 +411,32 @@ def build(structure: str, options: Options, s: Setting) -> Method:
     )
 
 
-def make_params(o: Choices, s: Setting, noise: str, form: str, team: int, reporters: int, rotate: bool) -> Params:
+def make_params(o: EliminationOptions, s: Setting, noise: str, form: str, team: int, reporters: int, rotate: bool) -> Any:
     averaged, cycle = (team, ceil(team / reporters)) if rotate else (reporters, 1)
     if o.rounds is not None and o.rounds < cycle:
         raise UsageError(f"rounds must be a whole number >= {cycle} (one turn of all agents), got {o.rounds}")
     guess = min(0.5, sqrt(s.arms * log(s.arms * s.horizon) / (team * s.horizon)))
     gap = s.gap if o.gap == "true" else float(o.gap or guess)
-    reach = s.reach
     price = {"none": inf, "paper": averaged * o.epsilon, "central": inf}.get(noise, o.epsilon)
-    return Params(
-        agents=s.agents, arms=s.arms, horizon=s.horizon, averaged=averaged, cycle=cycle,
-        shrink=0.5 if o.rounds is None else gap ** (1.0 / (o.rounds // cycle)), limit=o.rounds or 0,
-        price=price, noise=reach / o.epsilon if noise == "central" else 0.0 if noise == "none" else reach / price,
-        draws={"secagg": team / holders(o, noise, team), "central": 1.0}.get(noise, 0.0),
-        form={"printed": PRINTED, "subexp": SUBEXP, "chernoff": CHERNOFF}[form], reach=reach, width=2.0 * s.proxy,
+    return params(
+        o, s, agents=s.agents, horizon=s.horizon, reach=s.reach,
+        averaged=averaged,  # N: reports behind an average, as planned
+        cycle=cycle,  # epochs until every agent has been heard, where reporters take turns; else 1
+        shrink=0.5 if o.rounds is None else gap ** (1.0 / (o.rounds // cycle)),  # d_r = d_{r-1} * shrink
+        limit=o.rounds or 0,  # R: most rounds of communication; 0: no limit
+        price=price,  # epsilon of one release; inf: no noise
+        noise=0.0 if noise == "none" else s.reach / (o.epsilon if noise == "central" else price),  # b: its scale; 0: none
+        draws={"secagg": team / holders(o, noise, team), "central": 1.0}.get(noise, 0.0),  # in the sum of reports; 0: one each
+        form={"printed": PRINTED, "subexp": SUBEXP, "chernoff": CHERNOFF}[form],  # of the radius
+        width=2.0 * s.proxy,  # twice the sub-Gaussian standard deviation of a reward: 1 on [0, 1]
         inflate={"mean": 1.0, "median": sqrt(pi / 2.0), "trimmed": 1.0 / (1.0 - 2.0 * o.liars_assumed)}[o.aggregation],
-        shift=NormalDist().inv_cdf(0.5 / (1.0 - o.liars_assumed)),
-        trim={"mean": 0.0, "median": 0.5, "trimmed": o.liars_assumed}[o.aggregation],
+        shift=NormalDist().inv_cdf(0.5 / (1.0 - o.liars_assumed)),  # how far liars move it, in deviations of one report
+        trim={"mean": 0.0, "median": 0.5, "trimmed": o.liars_assumed}[o.aggregation],  # share of reports cut off at each end
         samples_most=2**62 // (2 * UNIT * s.agents),
-    )
+    )  # fmt: skip
 
 
-def holders(o: Choices, noise: str, team: int) -> int:
+def holders(o: EliminationOptions, noise: str, team: int) -> int:
     """Agents whose shares make a whole draw of noise: nine in ten, if the study does not say how many are honest."""
     if noise != "secagg":
         return 1
@@ -494,7 +453,7 @@ def equal_components(s: Setting) -> tuple[float, ...]:
     return tuple(1.0 / (len(sizes) * size) for size in sizes for _ in range(size))
 
 
-def check(o: Choices, noise: str, form: str, partial: bool) -> None:
+def check(o: EliminationOptions, noise: str, form: str, partial: bool) -> None:
     """Combinations that have no meaning."""
     if noise in ("secagg", "central"):
         if form == "printed":
@@ -543,7 +502,7 @@ def printed_note(epsilon: float, averaged: int) -> str:
     )
 
 
-def warnings(o: Choices, noise: str, form: str, p: Params, s: Setting, partial: bool) -> Iterator[str]:
+def warnings(o: EliminationOptions, noise: str, form: str, p: Any, s: Setting, partial: bool) -> Iterator[str]:
     if partial and not o.rotation and not s.homogeneous:
         yield (
             "participation < 1 is sound for homogeneous rewards only: the mean of those drawn differs from the mean of all by "
@@ -565,14 +524,17 @@ def entry(name: str, structure: str, summary: str, options: type[Options], *exam
     return Entry(name, summary, options, lambda o, s: build(structure, o, s), every)
 
 
+POOLED = OwnNoise.without("participation", "rotation", "honest", "weighting")
+HYBRID = OwnNoise.without("participation", "rotation", "honest", "aggregation", "liars_assumed")
 ENTRIES = (
-    entry("cdp-mab", "server", "agents drop bad arms together; a server averages their reports", Central,
+    entry("cdp-mab", "server", "agents drop bad arms together; a server averages their reports",
+          EliminationOptions.without("weighting"),
           {"participation": 0.5}, {"participation": 0.4, "rotation": True}, {"rounds": 3, "gap": 0.1}, {"noise": "central"},
           {"noise": "secagg", "radius": "subexp"}, {"aggregation": "median", "liars_assumed": 0.2},
           {"aggregation": "trimmed", "liars_assumed": 0.2}),
     entry("ddp-mab", "synchronise", "agents drop bad arms together by exchanging reports among themselves, without a server",
-          Pooled, {"rounds": 4}),
-    entry("hdp-mab", "hybrid", "agents drop bad arms together; one agent of each group collects reports for a server", Hybrid,
+          POOLED, {"rounds": 4}),
+    entry("hdp-mab", "hybrid", "agents drop bad arms together; one agent of each group collects reports for a server", HYBRID,
           {"weighting": "components"}),
-    entry("single-mab", "alone", "every agent drops bad arms alone and tells nobody anything", Single),
+    entry("single-mab", "alone", "every agent drops bad arms alone and tells nobody anything", HYBRID.without("weighting")),
 )

@@ -5,7 +5,7 @@ edge in every round, and an agent that lags behind on an arm catches up. Estimat
 take the average. Each agent adds what is new in its own running mean, so the sum of all estimates is the sum of all means, at
 every round. Estimates are integers in units of 2^-32, so that this is an equality and not an approximation.
 
-What enters the estimates is a released running mean. The mechanisms differ in how it is released:
+What enters the estimates is a released running mean. How it is released (in a study: `mechanism`):
 
     plain    the exact sum (Gossip_UCB)
     blocks   the sum since the last release, whenever the count has doubled: every reward is in one release
@@ -19,7 +19,7 @@ bit_length(T + 1) levels, and log n in the radius is taken of max(n, 2).
 """
 
 from math import ceil, inf, log, log2, sqrt
-from typing import Literal, NamedTuple
+from typing import Any, Literal
 
 from numpy import float64, int64
 from pydantic import Field
@@ -39,6 +39,7 @@ from coterie.contract import (
     offer_all,
     offer_between,
     order,
+    params,
     remember,
 )  # fmt: skip
 from coterie.errors import UsageError
@@ -51,26 +52,6 @@ from coterie.privacy.mechanisms.streams import digits_height, digits_used, root_
 from coterie.theory.gossip import fed_ucb_bound, gossip_ucb_bound
 
 FINE = 1 << 32  # unit of means and estimates
-
-
-class Params(NamedTuple):
-    agents: int  # N in the radii
-    voices: float  # 1 / sum of squared weights: N where all agents count alike
-    arms: int
-    slots: int  # capacity(arms): loops over all slots compile to whole vectors; spare ones stay 0
-    lag: int  # how far an agent may fall behind; a number no count reaches: no catching up
-    log_horizon: float
-    epsilon: float  # inf: Gossip_UCB
-    price: float  # of one release, or of a stream
-    levels: int  # of a tree
-    norm: float  # of the columns of a stream's mechanism
-    pulls_most: int
-    least: float  # log n in the radius is taken of max(n, least)
-    tuned: int  # 1: the practical radius
-    blurred: int  # 1: the radius has a part that grows with log t squared
-    factor: float  # of the practical radius
-    reach: float  # high - low of a reward
-    proxy: float  # sub-Gaussian variance of a reward: 1/4 on [0, 1]
 
 
 def open_record(p):
@@ -435,74 +416,67 @@ PRINTED = GOSSIP._replace(
 # --- what a study may set, and what it means ----------------------------------------------------------
 
 
-class GossipOptions(Options):
-    radius: Literal["paper", "tuned"] | None = None
+class FedOptions(Options):
+    """Those of Fed_UCB; Gossip_UCB has what is left without privacy."""
+
+    radius: Literal["paper", "tuned"] | None = Field(None, description="as printed, or one of practical size")
     factor: float = Field(1.0, ge=1e-6, le=1e6, description="multiplies the tuned radius")
-    catch_up: bool = True
+    catch_up: bool = Field(True, description="whether an agent that lags behind on an arm pulls it")
     edges: int = Field(1, ge=1, le=1000, description="edges drawn in a round")
     active: float = Field(1.0, gt=0, le=1, description="probability that a drawn edge is active")
-    isolated: bool = False
-
-
-class FedOptions(GossipOptions):
-    mode: Literal["private", "paper"] = "private"
+    isolated: bool = Field(False, description="whether every agent is alone")
+    mode: Literal["private", "paper"] = Field("private", description="what the stated epsilon means")
     epsilon: float = Field(1.0, ge=EPSILON_LEAST, description="inf: no privacy")
     delta: float = Field(1e-6, gt=0, lt=1, description="for mechanism root only")
-    mechanism: Literal["blocks", "tree", "digits", "root"] | None = None
+    mechanism: Literal["blocks", "tree", "digits", "root"] | None = Field(None, description="how running sums are released")
 
 
 ROUNDS_MOST_FOR_ROOT = 50_000  # its cost grows with the square of the pulls
 
 
-class Choices(NamedTuple):
-    """All options together: Gossip_UCB takes the defaults of what it does not offer."""
-
-    radius: str | None
-    factor: float
-    catch_up: bool
-    edges: int
-    active: float
-    isolated: bool
-    mode: str = "private"
-    epsilon: float = inf
-    delta: float = 1e-6
-    mechanism: str | None = None
-
-
-def build(options: Options, s: Setting) -> Method:
-    o = Choices(**options.model_dump())
+def build(o: FedOptions, s: Setting) -> Method:
     paper = o.mode == "paper"
-    mechanism = "plain" if o.epsilon == inf else o.mechanism or ("tree" if paper else "blocks")
-    check(mechanism, paper, s)
+    releases = "plain" if o.epsilon == inf else o.mechanism or ("tree" if paper else "blocks")
+    check(releases, paper, s)
     radius, alone = o.radius or ("paper" if paper else "tuned"), o.isolated or s.agents == 1
-    rule = {"plain": GOSSIP, "blocks": BLOCKS, "tree": PRINTED if paper else TREE, "digits": DIGITS, "root": ROOT}[mechanism]
+    rule = {"plain": GOSSIP, "blocks": BLOCKS, "tree": PRINTED if paper else TREE, "digits": DIGITS, "root": ROOT}[releases]
     if o.isolated:
         silent = {name: getattr(contract, name) for name in ("speak", "hear", "lie", "pose", "leave", "inherit")}
         rule = rule._replace(name=f"{rule.name}_alone", **silent)
     weights = [s.agents * weight for weight in s.weights if not alone] or [1.0] * s.agents
     return Method(
-        rule, make_params(o, s, mechanism, paper, radius), claim(mechanism, paper, o), known={"weight": weights}, life=1,
+        rule, make_params(o, s, releases, paper, radius), claim(releases, paper, o), known={"weight": weights}, life=1,
         meetings=0 if alone else o.edges, active=o.active,
         bound=bound(s.agents, s.horizon, o.epsilon) if radius == "paper" and not alone else None,
     )
 
 
-def make_params(o: Choices, s: Setting, mechanism: str, paper: bool, radius: str) -> Params:
+def make_params(o: FedOptions, s: Setting, releases: str, paper: bool, radius: str) -> Any:
     agents, pulls_most = 1 if o.isolated else s.agents, s.horizon + 1
     voices = 1.0 / sum(weight * weight for weight in s.weights) if s.weights and not o.isolated else float(agents)
     levels = pulls_most.bit_length()
     charged = max(1, ceil(log2(s.horizon))) if paper else levels
-    mu = mu_of(o.epsilon, o.delta) if mechanism == "root" else 0.0
+    mu = mu_of(o.epsilon, o.delta) if releases == "root" else 0.0
     prices = {"plain": inf, "tree": share_of(o.epsilon, charged), "root": mu}
-    norms = {"digits": float(digits_height(pulls_most)), "root": root_norm(pulls_most) if mechanism == "root" else 0.0}
-    return Params(
-        agents=agents, voices=voices, arms=s.arms, slots=capacity(s.arms),
-        lag=agents if o.catch_up and not o.isolated else 2**62, log_horizon=log(s.horizon), epsilon=o.epsilon,
-        price=prices.get(mechanism, o.epsilon),
-        levels=levels if mechanism == "tree" else 1, norm=norms.get(mechanism, 1.0), pulls_most=pulls_most,
-        least=1.0 if paper else 2.0, tuned=int(radius == "tuned"), blurred=int(radius == "paper" and o.epsilon < inf),
-        factor=o.factor * o.factor, reach=s.reach, proxy=s.proxy * s.proxy,
-    )
+    norms = {"digits": float(digits_height(pulls_most)), "root": root_norm(pulls_most) if releases == "root" else 0.0}
+    return params(
+        o, s,
+        agents=agents,  # N in the radii
+        voices=voices,  # 1 / sum of squared weights: N where all agents count alike
+        slots=capacity(s.arms),  # loops over all slots compile to whole vectors; spare ones stay 0
+        lag=agents if o.catch_up and not o.isolated else 2**62,  # how far an agent may fall behind; 2^62: no catching up
+        log_horizon=log(s.horizon),
+        price=prices.get(releases, o.epsilon),  # of one release, or of a stream
+        levels=levels if releases == "tree" else 1,
+        norm=norms.get(releases, 1.0),  # of the columns of a stream's mechanism
+        pulls_most=pulls_most,
+        least=1.0 if paper else 2.0,  # log n in the radius is taken of max(n, least)
+        tuned=radius == "tuned",
+        blurred=radius == "paper" and o.epsilon < inf,  # the radius has a part that grows with log t squared
+        factor=o.factor * o.factor,
+        reach=s.reach,
+        proxy=s.proxy * s.proxy,  # sub-Gaussian variance of a reward: 1/4 on [0, 1]
+    )  # fmt: skip
 
 
 def bound(agents, horizon, epsilon):
@@ -512,14 +486,14 @@ def bound(agents, horizon, epsilon):
     return lambda gaps, lambda_2: fed_ucb_bound(gaps, agents, horizon, lambda_2, epsilon)
 
 
-def check(mechanism: str, paper: bool, s: Setting) -> None:
-    if paper and mechanism in ("digits", "root"):
-        raise UsageError(f"mechanism must be tree or blocks in mode = 'paper', got {mechanism!r}")
-    if mechanism == "root" and s.horizon > ROUNDS_MOST_FOR_ROOT:
+def check(releases: str, paper: bool, s: Setting) -> None:
+    if paper and releases in ("digits", "root"):
+        raise UsageError(f"mechanism must be tree or blocks in mode = 'paper', got {releases!r}")
+    if releases == "root" and s.horizon > ROUNDS_MOST_FOR_ROOT:
         raise UsageError(f"horizon must be <= {ROUNDS_MOST_FOR_ROOT} with mechanism = 'root', got {s.horizon}")
 
 
-def claim(mechanism: str, paper: bool, o: Choices) -> Claim:
+def claim(releases: str, paper: bool, o: FedOptions) -> Claim:
     notes = {
         "plain": "no noise is added",
         "blocks": "each reward enters one noised block, once",
@@ -527,13 +501,14 @@ def claim(mechanism: str, paper: bool, o: Choices) -> Claim:
         "digits": "all running sums of an arm are one stream with correlated noise, paid for once",
         "root": "all running sums of an arm are one stream with correlated normal noise, paid for once",
     }
-    printed = paper and mechanism == "tree"
-    note = "not private: first reward of each arm is sent without noise" if printed else notes[mechanism]
-    return Claim(o.epsilon, o.delta if mechanism == "root" else 0.0, note)
+    printed = paper and releases == "tree"
+    note = "not private: first reward of each arm is sent without noise" if printed else notes[releases]
+    return Claim(o.epsilon, o.delta if releases == "root" else 0.0, note)
 
 
+PLAIN = FedOptions.without("mode", "delta", "mechanism", epsilon=inf)
 ENTRIES = (
-    Entry("gossip-ucb", "neighbours average their estimates in pairs; nothing is hidden", GossipOptions, build,
+    Entry("gossip-ucb", "neighbours average their estimates in pairs; nothing is hidden", PLAIN, build,
           ({}, {"radius": "paper"}, {"isolated": True}, {"edges": 2, "active": 0.5}, {"catch_up": False})),
     Entry("fed-ucb", "neighbours average noisy estimates in pairs", FedOptions, build,
           ({}, {"mechanism": "tree"}, {"mechanism": "tree", "radius": "paper"}, {"mechanism": "digits"}, {"mechanism": "root"},

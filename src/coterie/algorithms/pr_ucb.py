@@ -23,31 +23,20 @@ Threat model, what is proved and what is not, price and limits: docs/pr-ucb.md.
 """
 
 from math import ceil, inf
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy import float64, int64
 from pydantic import Field
 
 from coterie.algorithms.cooperative import CoopOptions
-from coterie.contract import Algorithm, Claim, Entry, Method, Setting, offer, order
+from coterie.contract import Algorithm, Claim, Entry, Method, Setting, offer, order, params
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, argmax, capacity, node, record
 from coterie.limits import EPSILON_LEAST
 from coterie.theory.votes import LEVELS, tail_allowed, tail_table
 
 FINE = 1 << 32  # unit of votes in sums: integers add up the same in any order
-
-
-class Params(NamedTuple):
-    arms: int
-    voters: int  # agents: room for one vote of each
-    rungs: int  # sizes of batches: rung e has size open.sizes[e]
-    price: float  # epsilon of every release
-    liars: float  # beta: the share of votes that may be lies
-    median: int
-    clips: int
-    scouts: int
 
 
 def open_record(p):
@@ -130,7 +119,7 @@ def weigh_up(open, p, k):
         open.centre[k] = 0.5 * (open.ballot[k, (n - 1) // 2] + open.ballot[k, n // 2])
     else:
         open.centre[k] = float(open.whole[k]) / (FINE * float(n))
-    honest = n - int(p.liars * n + 1e-9)
+    honest = n - int(p.liars_assumed * n + 1e-9)
     while misled(open, k, honest, level) > open.allowed[n] * honest:
         level -= 1
     while level + 1 < LEVELS and misled(open, k, honest, level + 1) <= open.allowed[n] * honest:
@@ -180,7 +169,7 @@ def bound(open, p, k, side):
     if open.stale[k]:
         weigh_up(open, p, k)
     index = open.centre[k] + side * open.radii[open.level[k]]
-    if p.clips and open.said[k]:
+    if p.own_clip and open.said[k]:
         radius = open.own_radii[open.said_rung[k]]
         return min(max(index, open.own[k] - radius), open.own[k] + radius)
     return index
@@ -206,7 +195,7 @@ def scouts_choose(open, p, t, die, plan):
 def release(open, p, t, plan, out):
     k = open.arm
     if (not p.scouts or k == open.scout) and open.filled[k] + 1 == open.sizes[open.rung[k]]:
-        offer(out, k, p.price)
+        offer(out, k, p.epsilon)
 
 
 @node
@@ -252,24 +241,26 @@ SCOUTS = MEDIAN._replace(name="pr_ucb_scouts", choose=scouts_choose)
 
 
 class VoteOptions(CoopOptions):
-    mode: Literal["private"] = "private"
+    mode: Literal["private"] = Field("private", description="there is no printed form")
     epsilon: float = Field(1.0, ge=EPSILON_LEAST, description="inf: no privacy")
     batch: int | None = Field(None, ge=1, le=10**9, description="b0: pulls in the first batch; default 4 / epsilon, at least 4")
     growth: float = Field(2.0, ge=1.1, le=16, description="g: factor between batches")
     liars_assumed: float = Field(0.3, ge=0, lt=0.5, description="beta: share of liars among the votes")
-    votes: Literal["median", "mean", "scouts"] = "median"
-    own_clip: bool = True
+    votes: Literal["median", "mean", "scouts"] = Field("median", description="what is made of the votes on an arm")
+    own_clip: bool = Field(True, description="whether the own latest release bounds what votes say")
     explore: float = Field(0.5, ge=1e-6, le=10, description="c: votes mislead with probability horizon^(-c^2) at most")
 
 
-def build(o: Any, s: Setting) -> Method:
+def build(o: VoteOptions, s: Setting) -> Method:
     if s.liars >= 0.5:
         raise UsageError(f"liars must be below 0.5, where a median breaks down, got {s.liars:g}")
     first = o.batch or ceil(4 / min(1.0, o.epsilon))
     sizes = ladder(first, o.growth, s.horizon)
-    p = Params(
-        arms=s.arms, voters=s.agents, rungs=len(sizes), price=o.epsilon, liars=o.liars_assumed,
-        median=int(o.votes != "mean"), clips=int(o.own_clip), scouts=int(o.votes == "scouts"),
+    p = params(
+        o, s,
+        voters=s.agents,  # room for one vote of each
+        rungs=len(sizes),  # sizes of batches: rung e has size open.sizes[e]
+        median=o.votes != "mean", scouts=o.votes == "scouts",
     )  # fmt: skip
     known = {"scout": np.arange(s.agents) % s.arms} | tables(o, s, p, sizes)
     return Method(SCOUTS if p.scouts else MEDIAN, p, claim(o), known=known, life=o.life, warnings=warnings(o, s))
@@ -287,9 +278,9 @@ def ladder(first: int, growth: float, horizon: int) -> list[int]:
     return sizes
 
 
-def tables(o: Any, s: Setting, p: Params, sizes: list[int]) -> dict[str, np.ndarray]:
+def tables(o: VoteOptions, s: Setting, p: Any, sizes: list[int]) -> dict[str, np.ndarray]:
     """How far votes may be off: the same for all agents."""
-    coins = {0.0, 1.0} <= set(s.told)
+    coins = {0.0, 1.0} <= set(s.reward_values)
     radii, tails = tail_table(tuple(sizes), s.reach / o.epsilon, s.proxy, coins)
     own_level = [np.flatnonzero(tail <= 1 / s.horizon)[-1] for tail in tails.T]
     of_rungs = {"sizes": np.array(sizes), "own_radii": radii[own_level], "tails": tails}
@@ -300,18 +291,18 @@ def tables(o: Any, s: Setting, p: Params, sizes: list[int]) -> dict[str, np.ndar
     return {name: np.broadcast_to(table, (s.agents, *table.shape)) for name, table in same.items()}
 
 
-def claim(o: Any) -> Claim:
-    told = "each reward enters one noised batch, once, whatever the horizon"
-    return Claim(o.epsilon, note="no noise is added" if o.epsilon == inf else told)
+def claim(o: VoteOptions) -> Claim:
+    once = "each reward enters one noised batch, once, whatever the horizon"
+    return Claim(o.epsilon, note="no noise is added" if o.epsilon == inf else once)
 
 
-def warnings(o: Any, s: Setting) -> tuple[str, ...]:
-    found = []
+def warnings(o: VoteOptions, s: Setting) -> tuple[str, ...]:
+    texts = []
     if s.liars > o.liars_assumed:
-        found.append(f"liars_assumed = {o.liars_assumed:g} is below the share of liars, {s.liars:g}: no guarantee holds")
+        texts.append(f"liars_assumed = {o.liars_assumed:g} is below the share of liars, {s.liars:g}: no guarantee holds")
     if o.votes == "scouts" and s.agents < 30 * s.arms:
-        found.append(f"scouts want 30 votes on every arm: {s.agents} agents give {s.agents // s.arms}")
-    return tuple(found)
+        texts.append(f"scouts want 30 votes on every arm: {s.agents} agents give {s.agents // s.arms}")
+    return tuple(texts)
 
 
 ENTRIES = (

@@ -20,55 +20,30 @@ receiver's own news with that noise.
 Deviations from the paper: see above. The exploration orders all that can be had, since noise does not depend on the order.
 """
 
-from math import inf, log, sqrt
-from typing import Literal, NamedTuple
+from math import log, sqrt
 
 from numpy import float64, int64
-from pydantic import Field
 
 from coterie.algorithms import procurement_printed as printed
 from coterie.algorithms.procurement_orders import (
-    Window,
+    ProcurementOptions,
     buy,
-    check_window,
+    claim_of,
     desk_fields,
     exchange_rounds,
     exploration,
-    known_facts,
+    method,
     place,
     probe,
     sampled,
-    terms_of,
 )
-from coterie.contract import NOW, NOWHERE, Algorithm, Claim, Entry, Method, Setting, offer, offer_between
+from coterie.contract import NOW, NOWHERE, Algorithm, Entry, Method, Setting, offer, offer_between
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, capacity, node, record
-from coterie.limits import EPSILON_LEAST, REWARD_MOST
 from coterie.privacy.gauss import mu_of
 from coterie.privacy.mechanisms import GAUSS, LAPLACE
 
 ALL = 1 << 40  # more units than any producer sells
-
-
-class Params(NamedTuple):
-    arms: int
-    slots: int  # capacity(arms): loops over all slots compile to whole vectors; spare ones have limit 0
-    agents: float  # N in the logarithms
-    alpha: float  # with gamma
-    rho: float
-    kappa: float
-    explore: int  # rounds of `probe` units of every producer
-    probe: int
-    safe: int  # 1: the constraint is judged by lower bounds
-    thompson: int
-    first: int  # exchanges lie in first .. last
-    last: int
-    price: float  # of a release: epsilon (Laplace) or mu (normal)
-    spread: float  # standard deviation of the noise, in units of sensitivity / price
-    tail: float  # x: -log of the chance that Laplace noise leaves a bound; 0: there is no such noise
-    words: int  # of a message
-    naive: int
-    echo: int
 
 
 def open_record(p):
@@ -227,39 +202,15 @@ NORMAL = PRIVATE._replace(name="p_fcb_normal", mechanism=GAUSS)
 # --- what a study may set, and what it means ----------------------------------------------------------
 
 
-class PrivateOptions(printed.PeriodicOptions):
-    """What is None has the paper's value in mode "paper". In the private mode it is decided by `build_private`, or refused."""
-
-    mode: Literal["private", "paper"] = "private"
-    epsilon: float = Field(1.0, ge=EPSILON_LEAST, description="inf: no privacy")
-    delta: float | None = Field(None, ge=0, lt=1, description="0: Laplace noise")
-    window: Window | None = None  # type: ignore[assignment]
-    omega1: float | None = Field(None, ge=0, le=REWARD_MOST)  # type: ignore[assignment]
-    omega2: float | None = Field(None, ge=0, le=REWARD_MOST)  # type: ignore[assignment]
-    judge: Literal["all", "own"] | None = None  # type: ignore[assignment]
-    guard: bool | None = None  # type: ignore[assignment]
-    calibration: Literal["paper", "tight", "elliptic"] | None = None
-    base: Literal["2", "e"] | None = Field(None, description="of the logarithm in the paper's calibration")
-
-
+FEDERATED = ProcurementOptions.without("double_n")
 PRINTED_ONLY = ("omega1", "omega2", "judge", "guard", "calibration", "base")
 
 
-def build(options: PrivateOptions, s: Setting) -> Method:
-    return build_private(options, s) if options.mode == "private" else printed.build_periodic(as_printed(options), s)
+def build(o: ProcurementOptions, s: Setting) -> Method:
+    return build_private(o, s) if o.mode == "private" else printed.build_periodic(o, s)
 
 
-def as_printed(options: PrivateOptions) -> PrivateOptions:
-    """With the values of the paper where none are given."""
-    plain = {name: field.default for name, field in printed.PeriodicOptions.model_fields.items()}
-    plain |= {"delta": 0.01, "calibration": "paper", "base": "2"}
-    missing = {key: value for key, value in plain.items() if getattr(options, key) is None}
-    if options.delta == 0:
-        raise UsageError("delta must be > 0 in mode = 'paper', got 0")
-    return options.model_copy(update=missing)
-
-
-def check(o: PrivateOptions) -> None:
+def check(o: ProcurementOptions) -> None:
     for key in PRINTED_ONLY:
         if (value := getattr(o, key)) is not None:
             raise UsageError(f"{key} must be left out unless mode = 'paper', got {value!r}")
@@ -267,35 +218,27 @@ def check(o: PrivateOptions) -> None:
         raise UsageError("learning must be 'invvar', 'naive' or 'echo' in mode = 'private', got 'check'")
 
 
-def build_private(o: PrivateOptions, s: Setting) -> Method:
+def build_private(o: ProcurementOptions, s: Setting) -> Method:
     check(o)
-    terms, explore, window, delta = terms_of(s), exploration(o, s), o.window or (1, s.horizon), o.delta or 0.0
-    check_window(window)
-    slots, agents = capacity(s.arms), 1.0 if o.count_agents is False else float(s.agents)
-    p = Params(
-        arms=s.arms, slots=slots, agents=agents, alpha=terms.alpha + o.gamma, rho=terms.rho, kappa=o.kappa, explore=explore,
-        probe=o.probe or ALL, safe=int(o.oracle == "safe"), thompson=int(o.estimate == "thompson"), first=window[0],
-        last=window[1], price=mu_of(o.epsilon, delta) if delta else o.epsilon, spread=1.0 if delta else sqrt(2),
-        tail=0.0 if delta or o.learning == "naive" else log(s.agents * s.horizon), words=2 * slots + s.arms,
-        naive=int(o.learning == "naive"), echo=int(o.learning == "echo"),
-    )  # fmt: skip
+    window, delta, naive = o.window or (1, s.horizon), o.delta or 0.0, o.learning == "naive"
     rule = NORMAL if delta else PRIVATE
-    rule = rule._replace(name=f"{rule.name}_echo", width=2) if p.echo else rule
-    known, rounds = known_facts(s, terms, o.schedule, window[0]), exchange_rounds(o.schedule, window, s.horizon)
-    return Method(rule, p, claim_of(o, delta), known=known, exploration=explore, facts={"exchanges": len(rounds)})
-
-
-def claim_of(o: PrivateOptions, delta: float) -> Claim:
-    if o.epsilon == inf:
-        return Claim(inf, note="no noise is added")
-    control = "a control: what is sent is noise alone. " if o.learning == "echo" else ""
+    rule = rule._replace(name=f"{rule.name}_echo", width=2) if o.learning == "echo" else rule
     note = "what came of an order enters one release, once, and orders rest on releases only; capacities are public"
-    return Claim(o.epsilon, delta, control + note)
+    made = method(
+        rule, o, s, claim_of(o, delta, note), exploration(o, s), window,
+        probe=o.probe or ALL,
+        price=mu_of(o.epsilon, delta) if delta else o.epsilon,  # of a release: epsilon (Laplace) or mu (normal)
+        spread=1.0 if delta else sqrt(2),  # standard deviation of the noise, in units of sensitivity / price
+        tail=0.0 if delta or naive else log(s.agents * s.horizon),  # x: -log of the chance that Laplace noise leaves a bound
+        words=2 * capacity(s.arms) + s.arms,  # of a message
+        naive=naive,
+    )  # fmt: skip
+    return made._replace(facts={"exchanges": len(exchange_rounds(o.schedule, window, s.horizon))})
 
 
 SMALL = {"window": (8, 64), "exploration": 6}
 ENTRIES = (
-    Entry("p-fcb", "agents pool noisy summaries of what they learn about the producers now and then", PrivateOptions, build,
+    Entry("p-fcb", "agents pool noisy summaries of what they learn about the producers now and then", FEDERATED, build,
           ({**SMALL}, {**SMALL, "delta": 1e-6, "learning": "naive", "schedule": "start"}, {**SMALL, "learning": "echo"},
            {**SMALL, "mode": "paper"}, {**SMALL, "mode": "paper", "calibration": "elliptic", "learning": "invvar"},
            {**SMALL, "mode": "paper", "learning": "naive", "guard": False}, {**SMALL, "mode": "paper", "learning": "echo"}),

@@ -6,17 +6,17 @@ next order are worked out: `open` where all of it rests on released numbers, and
 Greedy SSA is that of Deva et al. 2021, rounded to whole units.
 """
 
-from math import ceil, floor, log, sqrt
-from typing import Annotated, Any, Literal
+from math import ceil, floor, inf, log, sqrt
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy import float64, int64
 from pydantic import Field
 
-from coterie.contract import Options, Setting, Terms, order
+from coterie.contract import Algorithm, Claim, Method, Options, Setting, Terms, order, params
 from coterie.errors import UsageError
 from coterie.kernel import beta, capacity, nearest, node, side
-from coterie.limits import HORIZON_MOST, REWARD_MOST
+from coterie.limits import EPSILON_LEAST, HORIZON_MOST, REWARD_MOST
 
 COARSE = float(1 << 20)  # steps to one unit of quality in a sum that only has to tell a clear surplus
 ROUNDING = 1e-9
@@ -172,16 +172,65 @@ def goes_before(desk, k, other):
 Window = tuple[Annotated[int, Field(ge=1, le=HORIZON_MOST)], Annotated[int, Field(ge=1, le=HORIZON_MOST)]]
 
 
-class AloneOptions(Options):
-    xi: float = Field(0.3, ge=1e-6, le=REWARD_MOST, description="radius after the exploration")
-    exploration: Literal["common", "own"] | Annotated[int, Field(ge=1, le=HORIZON_MOST)] = "common"
-    probe: int | None = Field(None, ge=1, le=int(REWARD_MOST), description="units of each producer in a round of exploration")
-    kappa: float = Field(1.0, ge=0, le=REWARD_MOST)
-    gamma: float = Field(0.0, ge=0, le=1)
-    count_agents: bool | None = None
-    estimate: Literal["ucb", "thompson"] = "ucb"
-    oracle: Literal["optimistic", "safe"] = "optimistic"
+class ProcurementOptions(Options):
+    """Those of P-FCB, and of FCB `double_n`. What is None has the paper's value in mode "paper". In the private mode it is
+    decided by `build_private`, or refused."""
 
+    xi: float = Field(0.3, ge=1e-6, le=REWARD_MOST, description="radius after the exploration")
+    exploration: Literal["common", "own"] | Annotated[int, Field(ge=1, le=HORIZON_MOST)] = Field(
+        "common", description="rounds, or whose xi is"
+    )
+    probe: int | None = Field(None, ge=1, le=int(REWARD_MOST), description="units of each producer in a round of exploration")
+    kappa: float = Field(1.0, ge=0, le=REWARD_MOST, description="multiplies the radius")
+    gamma: float = Field(0.0, ge=0, le=1, description="added to the least quality")
+    count_agents: bool | None = Field(None, description="whether logarithms count the agents")
+    estimate: Literal["ucb", "thompson"] = Field("ucb", description="what stands for a quality")
+    oracle: Literal["optimistic", "safe"] = Field("optimistic", description="by which bounds quality is judged")
+    double_n: bool = Field(False, description="whether the radius of the pool is divided by the agents again")
+    schedule: Literal["powers", "start", "literal"] = Field("powers", description="of the exchanges")
+    window: Window | None = Field(None, description="first and last round of exchanges")
+    learning: Literal["check", "invvar", "naive", "echo"] | None = Field(None, description="what is made of a message")
+    omega1: float | None = Field(None, ge=0, le=REWARD_MOST, description="how near a message must be to the own estimate")
+    omega2: float | None = Field(None, ge=0, le=REWARD_MOST, description="how often an accepted message counts")
+    judge: Literal["all", "own"] | None = Field(None, description="the units that messages are checked against")
+    guard: bool | None = Field(None, description="whether a message without units is refused")
+    mode: Literal["private", "paper"] = Field("private", description="what the stated epsilon means")
+    epsilon: float = Field(1.0, ge=EPSILON_LEAST, description="inf: no privacy")
+    delta: float | None = Field(None, ge=0, lt=1, description="0: Laplace noise")
+    calibration: Literal["paper", "tight", "elliptic"] | None = Field(None, description="of the noise")
+    base: Literal["2", "e"] | None = Field(None, description="of the logarithm in the paper's calibration")
+
+
+def method(
+    rule: Algorithm, o: ProcurementOptions, s: Setting, claim: Claim, explore: int, window: tuple[int, int], **computed: float
+) -> Method:
+    """With the parameters that all orders need."""
+    if window[0] > window[1]:
+        raise UsageError(f"window must be [first, last] with first <= last, got [{window[0]}, {window[1]}]")
+    terms, slots = terms_of(s), capacity(s.arms)
+    p = params(
+        o, s,
+        slots=slots,  # loops over all slots compile to whole vectors; spare ones have limit 0
+        agents=1.0 if o.count_agents is False else float(s.agents),  # N in the logarithms
+        alpha=terms.alpha + o.gamma, rho=terms.rho,
+        explore=explore,  # rounds of `probe` units of every producer
+        safe=o.oracle == "safe",  # the constraint is judged by lower bounds
+        thompson=o.estimate == "thompson",
+        first=window[0], last=window[1],  # exchanges lie in first .. last
+        echo=o.learning == "echo",
+        **computed,
+    )  # fmt: skip
+    spare = ((0, 0), (0, slots - s.arms))
+    due = np.full(s.agents, first_due(o.schedule, window[0]))
+    known = {"cost": np.pad(terms.cost, spare), "limit": np.pad(terms.limit, spare), "due": due}
+    return Method(rule, p, claim, known=known, exploration=explore)
+
+
+def claim_of(o: ProcurementOptions, delta: float, note: str) -> Claim:
+    if o.epsilon == inf:
+        return Claim(inf, note="no noise is added")
+    control = "a control: what is sent is noise alone. " if o.learning == "echo" else ""
+    return Claim(o.epsilon, delta, control + note)
 
 
 def terms_of(s: Setting) -> Terms:
@@ -190,17 +239,12 @@ def terms_of(s: Setting) -> Terms:
     return s.terms
 
 
-def exploration(o: Any, s: Setting, alone: bool = False) -> int:
+def exploration(o: ProcurementOptions, s: Setting, alone: bool = False) -> int:
     """E = ceil(3 ln(n T) / (2 n xi^2)), where the pool of n agents has the radius xi; at most T."""
     if isinstance(o.exploration, int):
         return min(o.exploration, s.horizon)
     n = 1 if alone and o.exploration == "own" else s.agents
     return min(s.horizon, max(1, ceil(3 * log(n * s.horizon) / (2 * n * o.xi * o.xi))))
-
-
-def check_window(window: tuple[int, int]) -> None:
-    if window[0] > window[1]:
-        raise UsageError(f"window must be [first, last] with first <= last, got [{window[0]}, {window[1]}]")
 
 
 def first_due(schedule: str, first: int) -> int:
@@ -219,10 +263,3 @@ def exchange_rounds(schedule: str, window: tuple[int, int], horizon: int) -> lis
         rounds.append(max(t, due))
         t, due = rounds[-1] + 1, 2 * due
     return rounds
-
-
-def known_facts(s: Setting, terms: Terms, schedule: str, first: int) -> dict[str, Any]:
-    """Of each agent: what producers ask and sell, and when the first exchange is due."""
-    spare = ((0, 0), (0, capacity(s.arms) - s.arms))
-    due = np.full(s.agents, first_due(schedule, first))
-    return {"cost": np.pad(terms.cost, spare), "limit": np.pad(terms.limit, spare), "due": due}

@@ -27,66 +27,32 @@ Exchanges reach agents before the next round's orders; on a graph that is not co
 """
 
 from math import inf, log, log2, sqrt
-from typing import Literal, NamedTuple
+from typing import Any
 
 from numpy import float64, int64
-from pydantic import Field
 
 from coterie.algorithms.procurement_orders import (
-    AloneOptions,
-    Window,
+    ProcurementOptions,
     buy,
-    check_window,
+    claim_of,
     confidence,
     desk_fields,
     exchange_rounds,
     exploration,
-    known_facts,
+    method,
     place,
     probe,
     sampled,
-    terms_of,
 )
-from coterie.contract import NOW, Algorithm, Claim, Entry, Method, Setting, Terms, offer, offer_between, remember
+from coterie.contract import NOW, Algorithm, Claim, Entry, Method, Setting, offer, offer_between, remember
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, capacity, node, record
-from coterie.limits import REWARD_MOST
 from coterie.privacy.gauss import block_losses, epsilon_of, mu_of
 from coterie.privacy.mechanisms import PAIR, TRIANGLE
 from coterie.privacy.mechanisms.pairs import APART, CORRELATION, SPREAD
 
 CHECK, INVVAR, NAIVE = 0, 1, 2
 LEARNING = {"check": CHECK, "invvar": INVVAR, "naive": NAIVE, "echo": CHECK}
-
-
-class Params(NamedTuple):
-    arms: int
-    slots: int  # capacity(arms): loops over all slots compile to whole vectors; spare ones have limit 0
-    agents: float  # N in the logarithms
-    share: float  # the radius is divided by its root: n with `double_n`, else 1
-    alpha: float  # with gamma
-    rho: float
-    kappa: float
-    explore: int  # rounds of `probe` units of every producer
-    probe: int
-    safe: int  # 1: the constraint is judged by lower bounds
-    thompson: int
-    first: int  # exchanges lie in first .. last
-    last: int
-    every: int  # 1: every round is one
-    price: float  # of a number; 0: that of the paper, by the next three
-    epsilon: float
-    levels: float  # log T
-    classical: float  # sqrt(2 ln(1.25 / delta))
-    spread: float  # standard deviation of the noise in units of limit / price, and its correlation
-    correlation: float
-    words: int  # of a message
-    learning: int
-    echo: int
-    omega1: float
-    omega2: float
-    own_window: int  # 1: messages are judged by the own units alone
-    guard: int
 
 
 def inner_record(p):
@@ -281,126 +247,91 @@ ELLIPTIC = FEDERATED._replace(name="fcb_elliptic", mechanism=TRIANGLE)
 # --- what a study may set, and what it means ----------------------------------------------------------
 
 
-class PooledOptions(AloneOptions):
-    double_n: bool = False
+PAPER = {
+    "window": (200, 40_000), "learning": "check", "omega1": 0.1, "omega2": 10.0, "judge": "all", "guard": True, "delta": 0.01,
+    "calibration": "paper", "base": "2",
+}  # fmt: skip
+NO_NOISE = {"mode": "paper", "epsilon": inf} | {key: PAPER[key] for key in ("delta", "calibration", "base")}
+PERIODIC = ProcurementOptions.without("double_n", **NO_NOISE).by_default(
+    **{key: PAPER[key] for key in ("window", "omega1", "omega2", "judge", "guard")}
+)
+POOLED = ProcurementOptions.without("schedule", **NO_NOISE | PAPER | {"window": (1, 1), "learning": "naive"})
+SOLE = POOLED.without("double_n", learning="check")
 
 
-class PeriodicOptions(AloneOptions):
-    schedule: Literal["powers", "start", "literal"] = "powers"
-    window: Window = (200, 40_000)
-    learning: Literal["check", "invvar", "naive", "echo"] | None = None
-    omega1: float = Field(0.1, ge=0, le=REWARD_MOST)
-    omega2: float = Field(10.0, ge=0, le=REWARD_MOST)
-    judge: Literal["all", "own"] = Field("all", description="the units that messages are checked against")
-    guard: bool = True
+def build_alone(o: ProcurementOptions, s: Setting) -> Method:
+    o = o.model_copy(update={"count_agents": bool(o.count_agents)})
+    return printed_method(ALONE, o, s, Claim(inf, note="nothing is sent"), exploration(o, s, alone=True))
 
 
-class Choices(NamedTuple):
-    """All options together: each algorithm takes the defaults of what it does not offer."""
-
-    xi: float
-    exploration: str | int
-    probe: int | None
-    kappa: float
-    gamma: float
-    count_agents: bool | None
-    estimate: str
-    oracle: str
-    double_n: bool = False
-    schedule: str = "powers"
-    window: tuple[int, int] = (1, 1)
-    learning: str | None = None
-    omega1: float = 0.0
-    omega2: float = 1.0
-    judge: str = "all"
-    guard: bool = True
-    mode: str = "paper"
-    epsilon: float = inf
-    delta: float = 0.01
-    calibration: str = "paper"
-    base: str = "2"
-
-
-def build_alone(options: AloneOptions, s: Setting) -> Method:
-    o, terms = Choices(**options.model_dump()), terms_of(s)
-    claim = Claim(inf, note="nothing is sent")
-    return method(ALONE, o._replace(count_agents=bool(o.count_agents)), s, terms, claim, exploration(o, s, alone=True))
-
-
-def build_pooled(options: PooledOptions, s: Setting) -> Method:
-    o, terms = Choices(**options.model_dump()), terms_of(s)
+def build_pooled(o: ProcurementOptions, s: Setting) -> Method:
     claim = Claim(inf, note="all that an agent sees is sent, without noise")
-    return method(FEDERATED, o._replace(learning="naive"), s, terms, claim, exploration(o, s), every=1)
+    return printed_method(FEDERATED, o, s, claim, exploration(o, s), every=1)
 
 
-def build_periodic(options: PeriodicOptions, s: Setting) -> Method:
+def build_periodic(o: ProcurementOptions, s: Setting) -> Method:
     """FCB-periodic, and P-FCB in the mode "paper"."""
-    o, terms = Choices(**options.model_dump()), terms_of(s)
-    o = o._replace(learning=o.learning or "check")
-    check(o, s)
-    rule = ELLIPTIC if o.calibration == "elliptic" else FEDERATED
-    made = method(rule, o, s, terms, claim_of(o), exploration(o, s))
-    return made._replace(facts=facts(made.p, o, s))
-
-
-def check(o: Choices, s: Setting) -> None:
-    check_window(o.window)
+    o = as_printed(o)
     most = 1.0 / spending(1.0, levels_of(o, s), 1)
     if o.calibration == "paper" and most <= o.epsilon < inf:
         wanted = f"< {most:.4g} (or inf) for the paper's noise at horizon {s.horizon}: its formula needs eps_1 < 1"
         raise UsageError(f"epsilon must be {wanted}, got {o.epsilon:g}")
+    rule = ELLIPTIC if o.calibration == "elliptic" else FEDERATED
+    made = printed_method(rule, o, s, claim_of(o, o.delta or 0.0, NOT_PRIVATE), exploration(o, s))
+    return made._replace(facts=facts(made.p, o, s))
 
 
-def levels_of(o: Choices, s: Setting) -> float:
+def as_printed(o: ProcurementOptions) -> ProcurementOptions:
+    """With the values of the paper where none are given."""
+    if o.delta == 0:
+        raise UsageError("delta must be > 0 in mode = 'paper', got 0")
+    return o.model_copy(update={key: value for key, value in PAPER.items() if getattr(o, key) is None})
+
+
+def levels_of(o: ProcurementOptions, s: Setting) -> float:
     return max(1.0, log2(s.horizon) if o.base == "2" else log(s.horizon))
 
 
-def method(rule: Algorithm, o: Choices, s: Setting, terms: Terms, claim: Claim, explore: int, every: int = 0) -> Method:
-    slots, elliptic = capacity(s.arms), rule.mechanism is TRIANGLE
-    p = Params(
-        arms=s.arms, slots=slots, agents=1.0 if o.count_agents is False else float(s.agents),
-        share=float(s.agents) if o.double_n else 1.0, alpha=terms.alpha + o.gamma, rho=terms.rho, kappa=o.kappa,
-        explore=explore, probe=o.probe or 1, safe=int(o.oracle == "safe"), thompson=int(o.estimate == "thompson"),
-        first=o.window[0], last=o.window[1], every=every,
-        price=inf if o.epsilon == inf else 0.0 if o.calibration == "paper" else mu_of(o.epsilon, o.delta), epsilon=o.epsilon,
-        levels=levels_of(o, s), classical=sqrt(2 * log(1.25 / o.delta)),
-        spread=SPREAD if elliptic else APART, correlation=CORRELATION if elliptic else 0.0,
-        words=(2 if o.learning == "invvar" else 1) * slots + s.arms, learning=LEARNING[o.learning or "check"],
-        echo=int(o.learning == "echo"), omega1=o.omega1, omega2=o.omega2, own_window=int(o.judge == "own"), guard=int(o.guard),
-    )
-    known = known_facts(s, terms, o.schedule, o.window[0])
-    return Method(rule, p, claim, known=known, exploration=explore)
+def printed_method(rule: Algorithm, o: Any, s: Setting, claim: Claim, explore: int, every: int = 0) -> Method:
+    """Of options that are all given."""
+    elliptic = rule.mechanism is TRIANGLE
+    return method(
+        rule, o, s, claim, explore, o.window,
+        share=float(s.agents) if o.double_n else 1.0,  # the radius is divided by its root
+        probe=o.probe or 1,
+        every=every,  # 1: every round is an exchange
+        price=inf if o.epsilon == inf else 0.0 if o.calibration == "paper" else mu_of(o.epsilon, o.delta),  # of a number
+        levels=levels_of(o, s), classical=sqrt(2 * log(1.25 / o.delta)),  # of the paper's price, where that is 0
+        spread=SPREAD if elliptic else APART,  # standard deviation of the noise in units of limit / price
+        correlation=CORRELATION if elliptic else 0.0,
+        words=(2 if o.learning == "invvar" else 1) * capacity(s.arms) + s.arms,  # of a message
+        learning=LEARNING[o.learning], omega1=o.omega1, omega2=o.omega2, guard=o.guard,
+        own_window=o.judge == "own",  # messages are judged by the own units alone
+    )  # fmt: skip
 
 
-def claim_of(o: Choices) -> Claim:
-    if o.epsilon == inf:
-        return Claim(inf, note="no noise is added")
-    control = "a control: what is sent is noise alone. " if o.learning == "echo" else ""
-    return Claim(o.epsilon, o.delta, control + NOT_PRIVATE)
-
-
-def facts(p: Params, o: Choices, s: Setting) -> dict[str, float]:
+def facts(p: Any, o: Any, s: Setting) -> dict[str, float]:
     """What the messages would lose if orders did not depend on outcomes: for one changed order, and for more than one."""
     rounds = exchange_rounds(o.schedule, o.window, s.horizon)
-    found: dict[str, float] = {"exchanges": len(rounds)}
+    numbers: dict[str, float] = {"exchanges": len(rounds)}
     if o.epsilon == inf:
-        return found
+        return numbers
     losses = block_losses([price_of(p, z) for z in range(1, len(rounds) + 1)], s.arms, 10)
-    found |= {f"mu_{name}": mu for name, mu in losses.items()}
+    numbers |= {f"mu_{name}": mu for name, mu in losses.items()}
     for name in ("event", "sequential"):
-        found |= {f"epsilon_{name}_at_{delta:g}": epsilon_of(losses[name], delta) for delta in (1e-2, 1e-3, 1e-5)}
+        numbers |= {f"epsilon_{name}_at_{delta:g}": epsilon_of(losses[name], delta) for delta in (1e-2, 1e-3, 1e-5)}
     if o.calibration == "paper":
-        found["epsilon_sum"] = sum(spending(o.epsilon, p.levels, z) for z in range(1, len(rounds) + 1))
-    return found
+        numbers["epsilon_sum"] = sum(spending(o.epsilon, p.levels, z) for z in range(1, len(rounds) + 1))
+    return numbers
 
 
 SMALL = {"window": (8, 64), "exploration": 6}
 ENTRIES = (
-    Entry("nf-cb", "every agent learns the producers' qualities alone", AloneOptions, build_alone,
+    Entry("nf-cb", "every agent learns the producers' qualities alone", SOLE, build_alone,
           ({"exploration": 6}, {"exploration": 6, "oracle": "safe", "probe": 9}, {"exploration": 6, "estimate": "thompson"}),
           "procurement"),
-    Entry("fcb", "agents pool what they learn about the producers in every round", PooledOptions, build_pooled,
+    Entry("fcb", "agents pool what they learn about the producers in every round", POOLED, build_pooled,
           ({"exploration": 6}, {"exploration": 6, "double_n": True}), "procurement"),
-    Entry("fcb-periodic", "agents pool what they learn about the producers now and then", PeriodicOptions, build_periodic,
+    Entry("fcb-periodic", "agents pool what they learn about the producers now and then", PERIODIC, build_periodic,
           ({**SMALL}, {**SMALL, "schedule": "literal", "judge": "own"}), "procurement"),
 )

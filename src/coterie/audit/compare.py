@@ -47,9 +47,9 @@ def of_node(who: str, node: Recorded, one: np.ndarray, other: np.ndarray) -> Ite
     seen = one["audit_seen"] != other["audit_seen"]
     for pair in np.flatnonzero(seen.any(axis=1)).tolist():
         turn, column = divmod(int(seen[pair].argmax()), len(node.columns))
-        about = node.columns[column]
-        where = f"{about.word} in the {about.channel} of {who}, turn {node.first + turn}; "
-        yield pair, turn, Difference(pair, about.channel, f"{SHOWN[about.channel]} shows the reward", where)
+        named = node.columns[column]
+        where = f"{named.word} in the {named.channel} of {who}, turn {node.first + turn}; "
+        yield pair, turn, Difference(pair, named.channel, f"{SHOWN[named.channel]} shows the reward", where)
     for name in (name for name in one.dtype.names or () if not name.startswith("audit_")):
         for pair in np.flatnonzero(unlike(one[name], other[name])).tolist():
             where = f"field {name} of {who}; "

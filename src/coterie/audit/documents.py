@@ -14,44 +14,44 @@ from coterie.studies.spec import finite_or_null, rewritten
 BARS = 40  # of the picture of the scores
 
 
-def document(found: Audit) -> dict[str, Any]:
+def document(audit: Audit) -> dict[str, Any]:
     facts = {
-        "algorithm": found.algorithm,
-        "parameters": found.options,
-        "view": found.view,
-        "covered_by_claim": found.covered,
-        "privacy": found.statement,
-        "limit": found.limit,
-        "proven": {"epsilon": found.proven, "confidence": CONFIDENCE},
-        "violation": found.violated,
-        "failed": found.failed,
-        "verdict": found.verdict,
-        "replay": _replay(found.replay),
-        "games": [_game(game) for game in sorted(found.games, key=lambda game: -game.epsilon)],
-        "trials": found.trials,
-        "seed": found.seed,
-        "command": found.command,
+        "algorithm": audit.algorithm,
+        "parameters": audit.options,
+        "view": audit.view,
+        "covered_by_claim": audit.covered,
+        "privacy": audit.statement,
+        "limit": audit.limit,
+        "proven": {"epsilon": audit.proven, "confidence": CONFIDENCE},
+        "violation": audit.violated,
+        "failed": audit.failed,
+        "verdict": audit.verdict,
+        "replay": _replay(audit.replay),
+        "games": [_game(game) for game in sorted(audit.games, key=lambda game: -game.epsilon)],
+        "trials": audit.trials,
+        "seed": audit.seed,
+        "command": audit.command,
     }
     return rewritten(facts, finite_or_null)
 
 
-def study_document(found: StudyAudit) -> dict[str, Any]:
-    words = ["coterie", "audit", found.study, *(word for text in found.sets for word in ("--set", text))]
-    words += ["--horizon", str(found.horizon)] if found.horizon else []
-    words += ["--quick"] if found.quick else []
+def study_document(audits: StudyAudit) -> dict[str, Any]:
+    words = ["coterie", "audit", audits.study, *(word for text in audits.sets for word in ("--set", text))]
+    words += ["--horizon", str(audits.horizon)] if audits.horizon else []
+    words += ["--quick"] if audits.quick else []
     rows = [
         {
             "label": row.label, "agents": row.agents, "arms": row.arms, "horizon": row.horizon, "privacy": row.statement,
             "replay": _replay(row.replay), "failed": row.failed, "verdict": row.verdict,
         }
-        for row in found.rows
+        for row in audits.rows
     ]  # fmt: skip
-    about = {"study": found.study, "rows": rows, "failed": found.failed, "verdict": found.verdict, "seed": found.seed}
-    return rewritten(about | {"command": shlex.join([*words, "--seed", str(found.seed)])}, finite_or_null)
+    facts = {"study": audits.study, "rows": rows, "failed": audits.failed, "verdict": audits.verdict, "seed": audits.seed}
+    return rewritten(facts | {"command": shlex.join([*words, "--seed", str(audits.seed)])}, finite_or_null)
 
 
-def _replay(told: Replay) -> dict[str, Any]:
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in told._asdict().items()}
+def _replay(replay: Replay) -> dict[str, Any]:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in replay._asdict().items()}
 
 
 def _game(game: Game) -> dict[str, Any]:

@@ -45,7 +45,7 @@ class Collected:
         self.booked = max(self.booked, float(booked(self.method, lives.first).max(initial=0.0)))
         for at, what, where in self.troubles(lives):
             if not full[at]:
-                self.found.setdefault(what, []).append(f"{where}{about(lives, at)}, {weather}")
+                self.found.setdefault(what, []).append(f"{where}{reward_words(lives, at)}, {weather}")
 
     def excuse(self, lives: Lives) -> None:
         for difference in differences(self.stage, lives.first, lives.second):
@@ -105,6 +105,6 @@ def too_long(lives: Lives) -> np.ndarray:
     return full
 
 
-def about(lives: Lives, at: int) -> str:
+def reward_words(lives: Lives, at: int) -> str:
     agent, arm, number, was, value = (int(column[at]) for column in lives[2:])
     return f"agent {agent}, arm {arm}, reward {number}, {was / UNIT:g} to {value / UNIT:g}"

@@ -6,8 +6,8 @@ its place; a server is told beforehand what its world says. Everything else is t
 
 import hashlib
 import inspect
-from collections.abc import Callable, Mapping
-from types import MappingProxyType, ModuleType
+from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -22,24 +22,17 @@ from coterie.studies.case import Case
 
 def simulate_lives(case: Case, worlds: np.ndarray, weather: Weather, seed: int, first: int, compiled: bool = True) -> Run:
     """`worlds` is [replication, agent]."""
-    about = (case.method, world, worlds, case.agents, case.horizon, np.zeros(0, np.int64))
-    which: dict[str, Any] = {"seed": seed, "first": first, "replications": len(worlds), "weather": weather}
-    which |= {"compiled": compiled, "binding": bind_lives}
+    arguments = (case.method, world, worlds, case.agents, case.horizon, np.zeros(0, np.int64))
+    named: dict[str, Any] = {"seed": seed, "first": first, "replications": len(worlds), "weather": weather}
+    named |= {"compiled": compiled, "binding": bind_lives}
     if case.links is not None:
-        return simulate_mesh(*about, case.links, **which)
-    return simulate_star(*about, delay=case.delay, **which)
+        return simulate_mesh(*arguments, case.links, **named)
+    return simulate_star(*arguments, delay=case.delay, **named)
 
 
-def bind_lives(
-    engine: ModuleType,
-    node: Algorithm,
-    problem: ModuleType,
-    server: Algorithm | None = None,
-    flags: Mapping[str, bool] = MappingProxyType({}),
-    compiled: bool = True,
-) -> Callable[..., Any]:
+def bind_lives(engine: ModuleType, node: Algorithm, problem: ModuleType, *, compiled: bool, **others: Any) -> Callable:
     """As `bind`, but `run` takes worlds [replication, agent]."""
-    plain = bind(engine, node, problem, server, flags, compiled=False)
+    plain, server = bind(engine, node, problem, compiled=False, **others), others.get("server")
     text = "\n".join([
         f'"""Generated from {engine.__name__}: a world for each replication. {_digest()}"""',
         f"from {plain.__module__} import *",

@@ -87,14 +87,14 @@ class Part(NamedTuple):
     @property
     def values(self) -> list[int]:
         """Which of the columns hold what was said; of these the changes are looked at, too."""
-        about = [self.node.columns[column] for column in self.columns]
-        return [i for i, column in enumerate(about) if column.channel in ("message", "card") and column.word != "words"]
+        columns = [self.node.columns[column] for column in self.columns]
+        return [i for i, column in enumerate(columns) if column.channel in ("message", "card") and column.word != "words"]
 
     def places(self) -> Iterator[Place]:
         turns = range(self.node.first, self.node.first + self.node.turns)
-        about = [self.node.columns[column] for column in self.columns]
-        yield from (Place(self.who, turn, *column) for turn in turns for column in about)
-        yield from (Place(self.who, turn, *about[i], change=True) for turn in turns[1:] for i in self.values)
+        columns = [self.node.columns[column] for column in self.columns]
+        yield from (Place(self.who, turn, *column) for turn in turns for column in columns)
+        yield from (Place(self.who, turn, *columns[i], change=True) for turn in turns[1:] for i in self.values)
 
 
 def visible(stage: Stage, view: str) -> list[Part]:

@@ -10,7 +10,7 @@ from coterie.checking.source import check_edition
 from coterie.checking.stage import ARMS, MORE_ARMS, make_form
 from coterie.contract import Entry
 from coterie.errors import AlgorithmError
-from coterie.guests import shown, told
+from coterie.guests import reason_of, shown
 
 
 def interpreted(target: str) -> Iterator[str]:
@@ -48,7 +48,7 @@ def _loaded(target: str) -> tuple[Entry, str]:
     try:
         entry = algorithms.find(target)
     except KeyboardInterrupt as error:  # nobody is at the keyboard of this process
-        raise AlgorithmError(f"{shown(target)}: {told(error)}") from None
+        raise AlgorithmError(f"{shown(target)}: {reason_of(error)}") from None
     file = target if target.endswith(".py") else file_of(entry)
     check_entry(entry, file)
     return entry, file

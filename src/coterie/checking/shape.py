@@ -12,7 +12,7 @@ from coterie.checking.source import Function, check_body, check_parameters, func
 from coterie.contract import HOOKS, SWITCHES, Algorithm, Entry, Method, Options, out_record, plan_record
 from coterie.engines.faults import tale_record
 from coterie.errors import AlgorithmError
-from coterie.guests import place_of, shown, told
+from coterie.guests import place_of, reason_of, shown
 from coterie.privacy.mechanisms import Mechanism
 from coterie.privacy.secret import secret_record
 from coterie.privacy.statement import Claim
@@ -42,7 +42,7 @@ def check_entry(entry: Entry, file: str) -> None:
             entry.options(**example)
         except Exception as error:
             what = f"example {example} of {entry.name!r} must be options that it takes"
-            raise AlgorithmError(f"{shown(file)}: {what}: {told(error)}") from None
+            raise AlgorithmError(f"{shown(file)}: {what}: {reason_of(error)}") from None
 
 
 def check_method(method: Any, file: str) -> None:
@@ -52,7 +52,7 @@ def check_method(method: Any, file: str) -> None:
     for given, kind in wanted:
         if not isinstance(given, kind):
             got = f"{type(given).__name__} for {kind.__name__}"
-            raise AlgorithmError(f"{place} must return a Method(Algorithm, Params, Claim), got {got}")
+            raise AlgorithmError(f"{place} must return a Method(Algorithm, params(...), Claim), got {got}")
     if not isinstance(method.claim.epsilon, Real) or not isinstance(method.claim.delta, Real):
         raise AlgorithmError(f"{place}: epsilon and delta of a claim must be numbers, got {method.claim.epsilon!r:.40}")
     if method.claim.fault:
@@ -76,7 +76,7 @@ def roles_of(method: Method) -> list[Algorithm]:
 def check_params(p: Any, place: str) -> None:
     names = getattr(p, "_fields", None)
     if not isinstance(p, tuple) or names is None:
-        raise AlgorithmError(f"{place}: parameters must be a NamedTuple of numbers, got {type(p).__name__}")
+        raise AlgorithmError(f"{place}: parameters must be made by params(options, setting), got {type(p).__name__}")
     if "arms" not in names:
         raise AlgorithmError(f"{place}: parameters must have a field 'arms', got {', '.join(names) or 'none'}")
     for name, value in zip(names, p, strict=True):
@@ -141,7 +141,7 @@ def called(function: Callable, name: str, p: Any, place: str) -> Any:
     except Exception as error:
         code = getattr(function, "__code__", None)
         where = place_of(error, code.co_filename) if code else place
-        raise AlgorithmError(f"{where}: {told(error)}") from error
+        raise AlgorithmError(f"{where}: {reason_of(error)}") from error
 
 
 def check_record(function: Any, name: str, p: Any, place: str) -> np.dtype:

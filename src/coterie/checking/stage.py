@@ -18,7 +18,7 @@ from coterie.engines.faults import Weather
 from coterie.engines.rehearsal import Make, Rehearsal, keyed_agent, rehearse_mesh, rehearse_star
 from coterie.engines.simulate import Links, Run, simulate_mesh, simulate_star
 from coterie.errors import AlgorithmError, UsageError
-from coterie.guests import shown, told
+from coterie.guests import reason_of, shown
 from coterie.network import distances, path
 from coterie.problem import bernoulli, procurement
 
@@ -65,18 +65,18 @@ class Form(NamedTuple):
         return lies._replace(away=AWAY) if self.method.structure == "peers" else lies
 
     def rehearse(self, rough: bool = False, make: Make = keyed_agent) -> Rehearsal:
-        about = (self.method, self.problem, self.worlds, AGENTS)
+        arguments = (self.method, self.problem, self.worlds, AGENTS)
         how: dict[str, Any] = {"seed": SEED, "weather": self.weather(rough), "make": make}
         if self.links is not None:
-            return rehearse_mesh(*about, ROUNDS, self.links, **how)
-        return rehearse_star(*about, HORIZON, delay=DELAYS.get(self.method.structure, 0), **how)
+            return rehearse_mesh(*arguments, ROUNDS, self.links, **how)
+        return rehearse_star(*arguments, HORIZON, delay=DELAYS.get(self.method.structure, 0), **how)
 
     def simulate(self, compiled: bool) -> Run:
-        about = (self.method, self.problem, self.worlds, AGENTS)
+        arguments = (self.method, self.problem, self.worlds, AGENTS)
         how: dict[str, Any] = {"seed": SEED, "weather": self.weather(False), "compiled": compiled}
         if self.links is not None:
-            return simulate_mesh(*about, ROUNDS, np.array([ROUNDS]), self.links, **how)
-        return simulate_star(*about, HORIZON, np.array([HORIZON]), delay=DELAYS.get(self.method.structure, 0), **how)
+            return simulate_mesh(*arguments, ROUNDS, np.array([ROUNDS]), self.links, **how)
+        return simulate_star(*arguments, HORIZON, np.array([HORIZON]), delay=DELAYS.get(self.method.structure, 0), **how)
 
     def watched(self, rough: bool) -> list[Agent]:
         """All nodes after a run in which every hook was watched."""
@@ -85,8 +85,8 @@ class Form(NamedTuple):
         server = method.server and watch.over(method.server)
         form = self._replace(method=method._replace(node=watch.over(method.node), server=server))
 
-        def make(*about: Any) -> Agent:
-            nodes.append(keyed_agent(*about))
+        def make(*arguments: Any) -> Agent:
+            nodes.append(keyed_agent(*arguments))
             return nodes[-1]
 
         try:
@@ -94,7 +94,7 @@ class Form(NamedTuple):
         except UsageError as error:
             raise placed(watch, error) from error
         except Exception as error:
-            raise AlgorithmError(f"{watch.last} leaves what cannot be carried on with: {told(error)}") from error
+            raise AlgorithmError(f"{watch.last} leaves what cannot be carried on with: {reason_of(error)}") from error
         return nodes
 
 

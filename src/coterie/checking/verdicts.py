@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from coterie import algorithms
-from coterie.engines import cache
 from coterie.errors import StorageError
 from coterie.files import write
+from coterie.kernel.caching import cache_folder
 
 
 def note_audit(path: str, options: Mapping[str, Any], failed: bool) -> None:
@@ -30,7 +30,7 @@ def _key(options: Any) -> str:
 
 
 def _file(path: str) -> Path:
-    return cache.folder() / f"audited_{algorithms.digest(Path(path))}.json"
+    return cache_folder() / f"audited_{algorithms.digest(Path(path))}.json"
 
 
 def _read(path: str) -> dict[str, bool]:

@@ -15,7 +15,7 @@ from coterie.checking.source import function_of
 from coterie.contract import HOOKS, SWITCHES, Algorithm
 from coterie.engines.agent import possible
 from coterie.errors import AlgorithmError, UsageError
-from coterie.guests import place_of, told
+from coterie.guests import place_of, reason_of
 from coterie.kernel.records import Narrow
 from coterie.privacy.door import MESSAGE, PLAN, ROOM, why_refused
 
@@ -133,7 +133,7 @@ class Watch:
             except StrayError as error:
                 raise AlgorithmError(f"{place_in(error, file, home, name)} {error}") from None
             except (Exception, SystemExit) as error:
-                raise AlgorithmError(f"{place_in(error, file, home, name)} {told(error)}") from error
+                raise AlgorithmError(f"{place_in(error, file, home, name)} {reason_of(error)}") from error
             return answer
 
         return watched

@@ -14,6 +14,7 @@ from coterie.report.numbers import decimals_of, plural, sent_text
 from coterie.report.regret import mean_regret
 from coterie.report.rows import Row
 from coterie.report.words import Words
+from coterie.studies.rows import Spread
 
 COLOURS = {Promise.KEPT: "green", Promise.WEAK: "yellow", Promise.BROKEN: "red", Promise.NOTHING: "default"}
 MARKS = {kind: kind.mark for kind in Promise}  # words would leave no room for the rows' names
@@ -55,7 +56,7 @@ def cells(row: Row, decimals: int) -> list[Text | str]:
     ]
 
 
-def regret_text(regret: dict[str, Any], decimals: int) -> str:
+def regret_text(regret: Spread, decimals: int) -> str:
     """With half of its 95 % interval: a dash where none is known, and 0 only where it is."""
     margin = regret["margin"]
     if margin is None:

@@ -20,8 +20,8 @@ import coterie.problem
 from coterie import contract
 from coterie.contract import HOOKS, SWITCHES, Algorithm
 from coterie.engines import attacks, faults, memory, turn
-from coterie.engines.cache import keep, keep_compiled
 from coterie.engines.refusals import careful
+from coterie.kernel.caching import keep, keep_compiled
 from coterie.kernel.compiling import OPTIONS, whole
 
 FLAGS = ("FOLDED", "CHURNS", "DROPS", "LIES", "LOSES", "NEWS", "SELDOM", "SINGLY", "SEALED", "TRUSTED")

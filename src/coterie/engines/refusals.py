@@ -11,7 +11,7 @@ from typing import Any
 from numba.core.errors import NumbaError
 
 from coterie.errors import AlgorithmError
-from coterie.guests import shown, told
+from coterie.guests import reason_of, shown
 
 PLACE = re.compile(r'File "(?P<file>.+?)", line (?P<line>\d+):| at (?P<at>\S+) \((?P<where>\d+)\)')
 CAUSES = (  # what the compiler says, and what we say; the first that fits
@@ -35,7 +35,7 @@ def careful(run: Callable[..., Any], hooks: Mapping[str, Callable]) -> Callable[
             raise AlgorithmError(refusal(str(error), hooks)) from error
         except Exception as error:
             if guests := sorted({file_of(hook) for hook in hooks.values() if not hook.__module__.startswith("coterie.")}):
-                raise AlgorithmError(f"{shown(guests[0])}: a hook stops a compiled run: {told(error)}") from error
+                raise AlgorithmError(f"{shown(guests[0])}: a hook stops a compiled run: {reason_of(error)}") from error
             raise
 
     return called

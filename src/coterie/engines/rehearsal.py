@@ -167,7 +167,7 @@ def _with_false_news(said, tale):
 
 def _draw_edges(edges, meetings, active, here, key, t):
     """Meeting number -> the two ends."""
-    die, drawn, busy = stream(key.world, 0, NETWORK, t), {}, set()
+    die, drawn, busy = stream(key.world, 0, NETWORK, t), {}, set[int]()
     for m in range(meetings):
         i, j = (int(end) for end in edges[pick(die, 2 * m, len(edges))])
         if not busy & {i, j} and here[i] and here[j] and (active >= 1 or uniform(die, 2 * m + 1) < active):

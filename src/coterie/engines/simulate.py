@@ -119,7 +119,7 @@ def simulate_star(
     for field, values in method.known.items():
         nodes.opens[field] = values
     chosen = flags(weather) | {"FOLDED": folded, "TRUSTED": server.trusted, "SEALED": server.sums}
-    run = binding(star, node, problem, server, chosen, compiled)
+    run = binding(star, node, problem, server=server, flags=chosen, compiled=compiled)
     worlds = worlds if compiled else worlds.view(np.recarray)
     team = star.Team(size, min(method.reporters or size, size), method.rotate, delay)
     span = Span(1, horizon, 0, first_late(horizon), marks)

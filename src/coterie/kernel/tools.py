@@ -44,7 +44,7 @@ def _ones(context, x):
 @inline
 def ones(word):
     """Number of set bits of a word of 64: of dyadic intervals that make up 1..word."""
-    return _ones(word)
+    return _ones(word)  # type: ignore[call-arg]  # the compiler hands in the context
 
 
 @intrinsic
@@ -58,7 +58,7 @@ def _trailing_zeros(context, x):
 @inline
 def level(m):
     """Of the one dyadic interval that ends at m: its length 2^level is the lowest set bit of m."""
-    return _trailing_zeros(m)
+    return _trailing_zeros(m)  # type: ignore[call-arg]
 
 
 @inline

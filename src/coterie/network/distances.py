@@ -9,8 +9,8 @@ Searches stay inside one component: agents of other components are never looked 
 """
 
 import numpy as np
-from numba import njit
 
+from coterie.kernel.caching import cached
 from coterie.network.graphs import Graph, parts, require_connected
 
 
@@ -45,14 +45,14 @@ def hops_to_nearest(graph: Graph, sources: np.ndarray) -> np.ndarray:
     return hops
 
 
-@njit(cache=True)
+@cached
 def _search_each(first, neighbour, members, hops):
     queue = np.empty(len(members), dtype=np.int64)
     for index in range(len(members)):
         _search(first, neighbour, members, members[index : index + 1], hops[members[index]], queue)
 
 
-@njit(cache=True)
+@cached
 def _measure_each(first, neighbour, members, hops, farthest):
     queue = np.empty(len(members), dtype=np.int64)
     for index in range(len(members)):
@@ -60,7 +60,7 @@ def _measure_each(first, neighbour, members, hops, farthest):
         farthest[members[index]] = _search(first, neighbour, members, members[index : index + 1], hops, queue)
 
 
-@njit(cache=True)
+@cached
 def _search(first, neighbour, members, sources, hops, queue):
     """Write the distances from `sources` to all `members` into `hops`, which holds -1 there; return the largest."""
     links = 0
@@ -86,7 +86,7 @@ def _search(first, neighbour, members, sources, hops, queue):
     return level
 
 
-@njit(cache=True)
+@cached
 def _push(first, neighbour, hops, queue, begin, end, level):
     for node in queue[begin:end]:
         for link in range(first[node], first[node + 1]):
@@ -98,7 +98,7 @@ def _push(first, neighbour, hops, queue, begin, end, level):
     return end
 
 
-@njit(cache=True)
+@cached
 def _pull(first, neighbour, members, hops, queue, end, level):
     for node in members:
         if hops[node] >= 0:

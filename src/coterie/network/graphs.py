@@ -11,13 +11,13 @@ from math import log
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 from pydantic import Field
 
 from coterie.choices import Kind
 from coterie.contract import Options
 from coterie.errors import UsageError
+from coterie.kernel.caching import cached
 
 DRAWS_MAX = 1000
 LISTED_MAX = 6
@@ -179,7 +179,7 @@ def _link(nodes: int, edges: np.ndarray) -> Graph:
     return Graph(nodes, edges, first, neighbour)
 
 
-@njit(cache=True)
+@cached
 def _pairs(nodes, numbers):
     """The pairs with these ascending places in the list (0, 1), (0, 2), ..., (0, nodes - 1), (1, 2), ..."""
     pairs = np.empty((len(numbers), 2), dtype=np.int64)
@@ -193,7 +193,7 @@ def _pairs(nodes, numbers):
     return pairs
 
 
-@njit(cache=True)
+@cached
 def _adjacency(nodes, edges):
     """Compressed rows. Sorted edges present the neighbours of each agent in ascending order, so no row is sorted."""
     first = np.zeros(nodes + 1, dtype=np.int64)
@@ -212,7 +212,7 @@ def _adjacency(nodes, edges):
     return first, neighbour
 
 
-@njit(cache=True)
+@cached
 def _part_of_each(first, neighbour):
     """Number the components 0, 1, ... in the order of their lowest agent; the component of every agent."""
     nodes = len(first) - 1

@@ -30,4 +30,4 @@ def _narrowed(context, out):  # type: ignore[no-untyped-def]
 
 @overload(offers_of)
 def _offers_of(out):  # type: ignore[no-untyped-def]
-    return lambda out: _narrowed(out)
+    return lambda out: _narrowed(out)  # type: ignore[call-arg]  # the compiler hands in the context

@@ -17,7 +17,7 @@ class Law(Options):
     """
 
     mean: ClassVar[Any] = Probability  # what a mean may be
-    told: ClassVar[tuple[float, ...]] = ()  # the values a reward may have, where they are few
+    values: ClassVar[tuple[float, ...]] = ()  # that a reward may have, where they are few
 
     @property
     def range(self) -> tuple[float, float]:

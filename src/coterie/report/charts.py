@@ -32,7 +32,7 @@ def producers_of(study: Study, rows: Sequence[Row], words: Words) -> list[str]:
 
 
 def _labels(rows: Sequence[Row]) -> list[str]:
-    return short_labels([row["label"] for row in rows])
+    return short_labels(rows)
 
 
 CHARTS = [

@@ -5,7 +5,7 @@ too. Rows with `learning = "echo"` do just that, and show how much of a saving i
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from coterie.report.rows import Row
 
@@ -49,7 +49,8 @@ class Comparison(NamedTuple):
         return self.mean - (self.margin or 0.0) > 1
 
 
-def compared(row: Row, other: Row | None, key: str = "after") -> Comparison | None:
+def compared(row: Row, other: Row | None, key: Literal["after", "whole"] = "after") -> Comparison | None:
     """None where the other row has nothing to divide by. `key` is `after` (the exploration) or `whole` (run)."""
-    found = row["procurement"]["against"].get(other["label"]) if other else None
-    return Comparison(**found[key]) if found and found[key] else None
+    against = row["procurement"]["against"].get(other["label"]) if other else None
+    ratio = against[key] if against else None
+    return Comparison(**ratio) if ratio else None

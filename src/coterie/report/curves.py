@@ -1,8 +1,8 @@
 """The picture of regret over time: mean lines, bands over the replications, and a name at the end of each line."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import Literal, NamedTuple, cast
 from xml.etree.ElementTree import Element
 
 from coterie.report.axes import Scale, draw_axes, linear_scale, log_scale, needs_log_scale
@@ -11,6 +11,7 @@ from coterie.report.numbers import measured
 from coterie.report.rows import Row
 from coterie.report.svg import BOTTOM, HEIGHT, LEFT, TOP, WIDTH, add, colour, dash, path, picture, source
 from coterie.report.words import Words
+from coterie.studies.rows import Curve
 
 CHECKPOINTS_MAX = 300
 
@@ -33,14 +34,14 @@ def first_view(rows: Sequence[Row]) -> View:
     return View(regret=scale, unit="agent" if lied_to else "total")
 
 
-def thinned(curve: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
+def thinned(curve: Curve) -> Curve:
     """A curve of few checkpoints, spread over it evenly and, for logarithmic time, densely at its start."""
     last, half = len(curve["round"]) - 1, CHECKPOINTS_MAX // 2
     if last < CHECKPOINTS_MAX:
-        return {key: list(values) for key, values in curve.items()}
+        return curve
     steps = [step / (half - 1) for step in range(half)]
     kept = sorted({round(last * step) for step in steps} | {round(last**step) for step in steps})
-    return {key: [values[place] for place in kept] for key, values in curve.items()}
+    return cast(Curve, {key: [values[place] for place in kept] for key, values in cast(dict[str, list], curve).items()})
 
 
 def agent_share(row: Row) -> float:
@@ -68,12 +69,12 @@ def regret_curves(rows: Sequence[Row], names: Sequence[str], view: View, words: 
 
 
 def _described(rows: Sequence[Row], view: View, whose: str) -> str:
-    key = "regret" if view.unit == "total" else "regret_per_agent"
+    key: Literal["regret", "regret_per_agent"] = "regret" if view.unit == "total" else "regret_per_agent"
     ends = "; ".join(f"{row['label']}: {measured(row[key])}" for row in rows)
     return f"Line chart of regret, {whose}, over the rounds. At the end: {ends}."
 
 
-def _values(row: Row, key: str, view: View) -> list[float]:
+def _values(row: Row, key: Literal["mean", "low", "high"], view: View) -> list[float]:
     factor = 1.0 if view.unit == "total" else agent_share(row)
     return [value * factor for value in row["curve"][key]]
 

@@ -4,11 +4,12 @@ A study that sweeps its faults has every algorithm once for each set of them. Su
 Where there are many rows, sentences and cards speak of the calmest row of each group, and pictures show that one and the worst.
 """
 
+import re
 from collections.abc import Sequence
 
 from coterie.report.labels import ROWS_MAX
 from coterie.report.regret import mean_regret
-from coterie.report.rows import Row
+from coterie.report.rows import Row, renamed, settings_in, settings_of
 from coterie.report.traffic import talks
 
 
@@ -19,12 +20,16 @@ def swept_faults(rows: Sequence[Row]) -> list[str]:
 
 
 def groups_by(rows: Sequence[Row], keys: Sequence[str]) -> dict[str, list[Row]]:
-    """Rows whose labels differ in the settings of these keys only, under the rest of their labels."""
-    found: dict[str, list[Row]] = {}
+    """Rows that differ in the settings of these keys only, under their labels without the words that spell these."""
+    members: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        kept = [word for word in row["label"].split() if word.partition("=")[0] not in keys]
-        found.setdefault(" ".join(kept) or row["label"], []).append(row)
-    return found
+        name = row["label"]
+        for text, key in settings_in(row).items():
+            name = re.sub(rf"(?<!\S){re.escape(text)}(?!\S)", "", name) if key in keys else name
+        others = {key: value for key, value in settings_of(row).items() if key not in keys}
+        members.setdefault((" ".join(name.split()) or row["label"], f"{row['algorithm']} {others}"), []).append(row)
+    names = [name for name, _ in members]
+    return {name if names.count(name) == 1 else group[0]["label"]: group for (name, _), group in members.items()}
 
 
 def groups(rows: Sequence[Row]) -> dict[str, list[Row]]:
@@ -45,7 +50,7 @@ def spoken_of(rows: Sequence[Row]) -> list[Row]:
     """The rows that sentences are about: all, or the calmest of each group, under the group's name."""
     if not crowded(rows):
         return list(rows)
-    return [{**calmest(group), "label": name} for name, group in groups(rows).items()]
+    return [renamed(calmest(group), name) for name, group in groups(rows).items()]
 
 
 def drawn(rows: Sequence[Row]) -> list[int]:

@@ -9,10 +9,10 @@ from coterie.report.rows import Row
 
 def series(rows: Sequence[Row]) -> list[Series]:
     """Rows that differ in `life` only, by their life; where it is named (half the diameter) there is no number to draw at."""
-    found = []
+    lines = []
     for name, group in groups_by(rows, ("life",)).items():
         lives = [(row["parameters"].get("life"), row) for row in group]
-        found.append(
-            Series(name, sorted(((life, row) for life, row in lives if isinstance(life, int)), key=lambda one: one[0]))
+        lines.append(
+            Series(name, sorted(((life, row) for life, row in lives if isinstance(life, int)), key=lambda line: line[0]))
         )
-    return [one for one in found if len(one.rows) > 1]
+    return [line for line in lines if len(line.rows) > 1]

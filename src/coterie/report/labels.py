@@ -2,10 +2,11 @@
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
+from coterie.report.rows import Row, settings_in
 from coterie.report.svg import BOTTOM, HEIGHT, LEFT, TOP, WIDTH, Point, add
 
 ROWS_MAX = 14  # with more rows there is no room for names; legend and table have them
@@ -17,22 +18,27 @@ Box = tuple[float, float, float, float]  # left, top, right, bottom
 Spot = tuple[float, float, str]  # x, top and text-anchor of a name
 
 
-def short_labels(labels: Sequence[str]) -> list[str]:
+def short_labels(rows: Sequence[Row]) -> list[str]:
     """The labels without the words all begin with, and with short settings, if still distinct."""
+    labels = [row["label"] for row in rows]
     words = [label.split() for label in labels]
     shared = 0
     while len(labels) > 1 and all(len(parts) > shared + 1 and parts[shared] == words[0][shared] for parts in words):
         shared += 1
     if shared and any(parts[shared].isdigit() for parts in words):
         shared -= 1  # a bare number is no name
-    short = [" ".join(map(_short_setting, parts[shared:])) for parts in words]
+    short = [_short(parts[shared:], settings_in(row)) for parts, row in zip(words, rows, strict=True)]
     return short if len(set(short)) == len(labels) else list(labels)
 
 
-def _short_setting(word: str) -> str:
-    """`epsilon=1` becomes `ε=1` and `mechanism=tree` becomes `tree`; other numbers keep their names."""
-    key, equals, value = word.partition("=")
-    if equals and key == "epsilon":
+def _short(words: Sequence[str], settings: Mapping[str, str]) -> str:
+    """`epsilon=1` becomes `ε=1` and `mechanism=tree` becomes `tree`; other numbers keep their names and users their words."""
+    return " ".join(_short_setting(settings[word], word) if word in settings else word for word in words)
+
+
+def _short_setting(key: str, word: str) -> str:
+    value = word.removeprefix(f"{key}=")
+    if key == "epsilon":
         return f"ε={value.replace('inf', '∞')}"
     return value if value.isalpha() and value not in ("inf", "nan", "true", "false") else word
 

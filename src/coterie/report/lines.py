@@ -6,7 +6,7 @@ from typing import NamedTuple
 from coterie.report.axes import Scale, draw_axes, linear_scale, log_scale, needs_log_scale
 from coterie.report.labels import end_names, names_in_lines, short_labels, width_of
 from coterie.report.numbers import bounds_of, interval_note, measured, number
-from coterie.report.rows import Row
+from coterie.report.rows import Row, renamed
 from coterie.report.svg import BOTTOM, HEIGHT, LEFT, TOP, WIDTH, add, colour, dash, path, picture, source
 from coterie.report.words import Words
 
@@ -20,24 +20,24 @@ class Series(NamedTuple):
 
 def regret_lines(series: Sequence[Series], across: str, words: Words) -> str:
     """Regret per agent, with bars for its 95 % intervals; empty where there is nothing to compare across."""
-    series = [one for one in series if len(one.rows) > 1]
+    series = [line for line in series if len(line.rows) > 1]
     if not series:
         return ""
-    names = names_in_lines(short_labels([one.name for one in series]))
+    names = names_in_lines(short_labels([renamed(line.rows[0][1], line.name) for line in series]))
     right = WIDTH - 16 - max(map(width_of, names), default=0.0)
-    values = [value for one in series for value, _ in one.rows]
-    means = [row["regret_per_agent"]["mean"] for one in series for _, row in one.rows]
+    values = [value for line in series for value, _ in line.rows]
+    means = [row["regret_per_agent"]["mean"] for line in series for _, row in line.rows]
     flat, up = Scale(min(values), max(values), LEFT + 12, right - 12), _up(means)
     per_agent, log_note = words.in_place_of_ours("per agent"), " (log scale)" if up.logarithmic else ""
     bars = interval_note("bars", [row["regret_per_agent"] for one in series for _, row in one.rows])
     svg = picture("lines", f"Line chart of regret {per_agent}, {across.lower()} across. {_described(series)}")
     draw_axes(svg, flat, up, across, f"Regret {per_agent}{log_note}{bars}", sorted(set(values)))
     drawn = []
-    for index, one in enumerate(series):
+    for index, line in enumerate(series):
         group = add(svg, "g", class_=f"row {colour(index)}")
-        points = [(flat.at(value), up.at(row["regret_per_agent"]["mean"])) for value, row in one.rows]
+        points = [(flat.at(value), up.at(row["regret_per_agent"]["mean"])) for value, row in line.rows]
         add(group, "path", class_="mean", d=path(points), stroke_dasharray=dash(index))
-        for (x, y), (_, row) in zip(points, one.rows, strict=True):
+        for (x, y), (_, row) in zip(points, line.rows, strict=True):
             low, high = bounds_of(row["regret_per_agent"])
             add(group, "circle", class_="dot", cx=x, cy=y, r=3.5)
             add(group, "line", class_="bar", x1=x, x2=x, y1=up.at(low), y2=up.at(high))
@@ -55,7 +55,7 @@ def _up(means: Sequence[float]) -> Scale:
 
 def _described(series: Sequence[Series]) -> str:
     texts = []
-    for one in series:
-        pairs = [f"{number(value)}: {measured(row['regret_per_agent'])}" for value, row in one.rows]
-        texts.append(f"{one.name}: {', '.join(pairs)}")
+    for line in series:
+        pairs = [f"{number(value)}: {measured(row['regret_per_agent'])}" for value, row in line.rows]
+        texts.append(f"{line.name}: {', '.join(pairs)}")
     return "; ".join(texts) + "."

@@ -6,6 +6,7 @@ from typing import Any
 
 from coterie.privacy.statement import SENDS_NOTHING
 from coterie.report.words import plural_of
+from coterie.studies.rows import Spread
 
 GLUE = "\N{NO-BREAK SPACE}"  # keeps a number and its unit on one line
 
@@ -25,7 +26,7 @@ def decimals_of(margins: Sequence[float | None]) -> int:
     return min(6, max(0, 1 - math.floor(math.log10(min(known))))) if known else 1
 
 
-def measured(statistic: Mapping[str, Any]) -> str:
+def measured(statistic: Spread) -> str:
     """Mean and half of its 95 % interval; the mean alone after one replication, when no interval is known."""
     mean, margin = statistic["mean"], statistic["margin"]
     if margin is None:

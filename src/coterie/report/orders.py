@@ -63,8 +63,8 @@ def orders_picture(rows: Sequence[Row], producers: Sequence[str], words: Words) 
 
     Empty where every replication has an instance of its own: then producers have nothing in common but their number.
     """
-    orders = [row["procurement"]["orders"] for row in rows]
-    if any(order is None for order in orders) or len(producers) > PRODUCERS_MAX:
+    orders = [order for row in rows if (order := row["procurement"]["orders"]) is not None]
+    if len(orders) < len(rows) or len(producers) > PRODUCERS_MAX:
         return ""
     truth = orders[0]
     ranked = sorted(range(len(producers)), key=lambda producer: -truth["quality"][producer])

@@ -40,10 +40,10 @@ NO_SWATCH = '<span class="swatch"></span>'  # of a row that no picture shows
 
 def render(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
     """The complete HTML text of the report page of one run."""
-    study, rows = summary["study"], [{**row, "curve": thinned(row["curve"])} for row in summary["rows"]]
+    study, rows = summary["study"], [with_thin_curve(row) for row in summary["rows"]]
     problem, words, spoken = study["problem"], Words(**study["words"]), spoken_of(rows)
     told = told_of(problem)
-    nameable = [*rows, *({"label": name} for name in (*groups(rows), *liars.blocks(rows)))]
+    nameable = [*(row["label"] for row in rows), *groups(rows), *liars.blocks(rows)]
     environment = Environment(
         loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -81,6 +81,12 @@ def render(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
     )
 
 
+def with_thin_curve(row: Row) -> Row:
+    thin = row.copy()
+    thin["curve"] = thinned(row["curve"])
+    return thin
+
+
 def write(path: str | Path, summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> None:
     """Render the page into the file `path`."""
     files.write(Path(path), render(summary, manifest))
@@ -107,7 +113,7 @@ def _single_agents(problem: Mapping[str, Any], rows: Sequence[Row]) -> dict[str,
 def _pictures(rows: Sequence[Row], words: Words) -> dict[str, Any]:
     places = drawn(rows)
     shown = [rows[place] for place in places]
-    names = short_labels([row["label"] for row in shown])
+    names = short_labels(shown)
     present = {verdict(row) for row in rows}
     return {
         "curves": [(view, Markup(regret_curves(shown, names, view, words))) for view in VIEWS],

@@ -14,6 +14,7 @@ from coterie.report.numbers import listed, measured, number, percent, plural, ti
 from coterie.report.privacy import claims_privacy
 from coterie.report.rows import Finding, Row, all_named, named
 from coterie.report.traffic import talks
+from coterie.studies.rows import BoughtByAgent
 
 DELTAS = ("0.01", "0.001", "1e-05")
 SHOWN = ("violations", "regret_after_exploration")
@@ -68,7 +69,7 @@ def _span(texts: Sequence[str]) -> str:
     return "-" if not texts else texts[0] if texts[0] == texts[-1] else f"{texts[0]} to {texts[-1]}"
 
 
-def _revenue(by_agent: Mapping[str, Sequence[float]]) -> str:
+def _revenue(by_agent: BoughtByAgent) -> str:
     best = sum(by_agent["best_revenue"])
     return percent(sum(by_agent["revenue"]) / best) if best > 0 else "-"
 
@@ -98,7 +99,7 @@ def learning_table(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """For each row that takes in messages: from how many units, at which epsilon, and what it saved, beside its controls."""
     lines = []
     for index, row in enumerate(rows):
-        about = row["procurement"]
+        bought = row["procurement"]
         if not talks(row):
             continue
         lines.append(
@@ -107,8 +108,8 @@ def learning_table(rows: Sequence[Row]) -> list[dict[str, Any]]:
                 "label": row["label"],
                 "claimed": epsilon_text(row["privacy"]["claimed"]),
                 "accounted": epsilon_text(row["privacy"]["accounted"]),
-                "learned": _span([number(weight) for weight in sorted(about["learned"]["by_agent"])]),
-                "after": measured(about["regret_after"]),
+                "learned": _span([number(weight) for weight in sorted(bought["learned"]["by_agent"])]),
+                "after": measured(bought["regret_after"]),
                 "violations": number(violated(row)),
                 "alone": _ratio(compared(row, alone_of(row, rows))),
                 "echo": _ratio(compared(row, echo_of(row, rows))),
@@ -117,8 +118,8 @@ def learning_table(rows: Sequence[Row]) -> list[dict[str, Any]]:
     return lines
 
 
-def _ratio(found: Comparison | None) -> str:
-    return times(found.of_means) if found else "-"
+def _ratio(comparison: Comparison | None) -> str:
+    return times(comparison.of_means) if comparison else "-"
 
 
 def lessons(rows: Sequence[Row], names: Sequence[str]) -> list[dict[str, Any]]:
@@ -161,7 +162,7 @@ def source_table(study: Mapping[str, Any], rows: Sequence[Row]) -> list[dict[str
     """The source's first experiment beside this run; nothing where the setting is another one."""
     printed = SOURCE_EXCESS.get(study["problem"].get("distribution") or "")
     pooled = next((row for row in rows if row["algorithm"] == "fcb"), None)
-    if printed is None or pooled is None or any(pooled[key] != value for key, value in SOURCE_SETTING.items()):
+    if printed is None or pooled is None or any(dict(pooled)[key] != value for key, value in SOURCE_SETTING.items()):
         return []
     if after(pooled) <= 0:  # nothing is left after an exploration of the whole run
         return []
@@ -212,8 +213,8 @@ def together_findings(rows: Sequence[Row]) -> list[Finding]:
     return [Finding(opening, tuple(cases))] if cases else []
 
 
-def _saved(found: Comparison) -> str:
-    return times(found.of_means) if found.lower or found.higher else "too close to call"
+def _saved(comparison: Comparison) -> str:
+    return times(comparison.of_means) if comparison.lower or comparison.higher else "too close to call"
 
 
 def echo_findings(rows: Sequence[Row]) -> list[Finding]:

@@ -5,17 +5,36 @@ read like part of the sentence. The page shows it in bold type instead.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from math import inf
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
 from coterie.report.numbers import listed
 from coterie.report.words import Words
+from coterie.studies.reading import spelled
+from coterie.studies.rows import SummaryRow as Row
+from coterie.studies.spec import Faults
 
 NAMES_MAX = 6
 
-Row = Mapping[str, Any]  # one entry of `summary["rows"]`
+
+def settings_of(row: Row) -> dict[str, Any]:
+    """What a row was run with: the algorithm's options, and all faults."""
+    calm = {key: field.default for key, field in Faults.model_fields.items()}
+    return row["parameters"] | calm | row["faults"]
+
+
+def settings_in(row: Row) -> dict[str, str]:
+    """The words by which a label can spell the row's settings, and what each is about. JSON has null for infinity."""
+    return {spelled(key, inf if value is None else value): key for key, value in settings_of(row).items()}
+
+
+def renamed(row: Row, label: str) -> Row:
+    other = row.copy()
+    other["label"] = label
+    return other
 
 
 class Finding(NamedTuple):
@@ -25,8 +44,12 @@ class Finding(NamedTuple):
     cases: tuple[str, ...] = ()
 
 
+def quoted(label: str) -> str:
+    return f"“{label}”"
+
+
 def named(row: Row) -> str:
-    return f"“{row['label']}”"
+    return quoted(row["label"])
 
 
 def all_named(rows: Sequence[Row]) -> str:
@@ -40,16 +63,16 @@ def some_named(rows: Sequence[Row]) -> str:
 
 def warnings_of(rows: Sequence[Row]) -> list[tuple[str, str]]:
     """Each warning once, after the rows it is about."""
-    about: dict[str, list[Row]] = {}
+    rows_by_warning: dict[str, list[Row]] = {}
     for row in rows:
         for warning in row["warnings"]:
-            about.setdefault(warning, []).append(row)
-    return [(some_named(concerned), warning) for warning, concerned in about.items()]
+            rows_by_warning.setdefault(warning, []).append(row)
+    return [(some_named(concerned), warning) for warning, concerned in rows_by_warning.items()]
 
 
-def emphasised(text: str, rows: Sequence[Row], words: Words) -> Markup:
+def emphasised(text: str, labels: Sequence[str], words: Words) -> Markup:
     """The text, escaped and in the study's words, with the names of rows in bold type instead of quotation marks."""
-    names = {named(row): row["label"] for row in rows}
+    names = {quoted(label): label for label in labels}
     pieces = re.split(f"({'|'.join(map(re.escape, names))})", text)
     return Markup("").join(
         Markup("<b>{}</b>").format(names[piece]) if piece in names else words.in_place_of_ours(piece)

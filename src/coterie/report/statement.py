@@ -199,17 +199,17 @@ def audit_command(row: Any) -> str:
 # --- the two forms: a page and a text
 
 
-def write(path: Path, found: Mapping[str, Any]) -> None:
-    files.write(path, render(found))
+def write(path: Path, content: Mapping[str, Any]) -> None:
+    files.write(path, render(content))
 
 
-def render(found: Mapping[str, Any]) -> str:
+def render(content: Mapping[str, Any]) -> str:
     environment = Environment(
         loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"worded": Words(**found["words"]).in_place_of_ours}
+    environment.filters |= {"worded": Words(**content["words"]).in_place_of_ours}
     return environment.get_template("statement.html.j2").render(
-        found, lines=list(lines(found)), epsilon=epsilon_cell, audited=audit_line(found), unsigned=unsigned(found)
+        content, lines=list(lines(content)), epsilon=epsilon_cell, audited=audit_line(content), unsigned=unsigned(content)
     )
 
 
@@ -217,49 +217,49 @@ def epsilon_cell(epsilon: float | None) -> str:
     return epsilon_text({"epsilon": epsilon, "delta": 0.0})
 
 
-def lines(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def lines(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """(what it is about, the sentence), in the study's own words."""
-    said, worded = found["privacy"], Words(**found["words"]).in_place_of_ours
+    said, worded = content["privacy"], Words(**content["words"]).in_place_of_ours
     if said["accounted"]["epsilon"] is None:
         yield "protected", "nothing"
         yield "promise", promise_words(said)
         return
     yield "protected", worded(said["unit"])
     yield "from", worded(said["adversary"])
-    yield "trusting", worded(found["trust"])
+    yield "trusting", worded(content["trust"])
     yield "promise", promise_words(said)
     if said["note"]:
         yield "because", worded(said["note"].partition(". ")[0])
 
 
-def audit_line(found: Mapping[str, Any]) -> str:
-    verdict = found["audit"]["verdict"]
-    return f"not audited: {found['audit']['command']}" if verdict is None else f"audited: {verdict}"
+def audit_line(content: Mapping[str, Any]) -> str:
+    verdict = content["audit"]["verdict"]
+    return f"not audited: {content['audit']['command']}" if verdict is None else f"audited: {verdict}"
 
 
-def text(found: Mapping[str, Any], width: int = 80) -> Iterator[str]:
+def text(content: Mapping[str, Any], width: int = 80) -> Iterator[str]:
     """The same for a terminal of that width."""
-    worded, row = Words(**found["words"]).in_place_of_ours, found["row"]
-    yield from wrapped("", found["study"]["title"], width)
-    yield from wrapped("", f"row {row['number']} of {found['study']['rows']}: {row['label']}", width)
+    worded, row = Words(**content["words"]).in_place_of_ours, content["row"]
+    yield from wrapped("", content["study"]["title"], width)
+    yield from wrapped("", f"row {row['number']} of {content['study']['rows']}: {row['label']}", width)
     yield ""
-    yield from wrapped("", worded(found["answer"]), width)
+    yield from wrapped("", worded(content["answer"]), width)
     yield ""
-    sizes = f"{found['agents']:,} agents, {found['arms']:,} arms, {found['horizon']:,} rounds"
-    mode = f", mode {found['mode']}" if found["mode"] else ""
-    about = f"{found['algorithm']}{mode}; {worded(sizes)}; coterie {found['version']}, study {found['study']['digest']}"
+    sizes = f"{content['agents']:,} agents, {content['arms']:,} arms, {content['horizon']:,} rounds"
+    mode = f", mode {content['mode']}" if content["mode"] else ""
+    subject = f"{content['algorithm']}{mode}; {worded(sizes)}; coterie {content['version']}, study {content['study']['digest']}"
     for name, sentences in (
-        *((name, [sentence]) for name, sentence in lines(found)),
-        ("loses", [worded(loss_words(one)) for one in found["losses"]]),
-        ("not covered", [worded(sentence) for sentence in found["not_covered"]]),
-        ("adds up", [sum_words(one, found["losses"][-1]["rewards"]) for one in found["added_up"]]),
-        ("audit", [audit_line(found)]),
-        ("about", [about]),
+        *((name, [sentence]) for name, sentence in lines(content)),
+        ("loses", [worded(loss_words(one)) for one in content["losses"]]),
+        ("not covered", [worded(sentence) for sentence in content["not_covered"]]),
+        ("adds up", [sum_words(one, content["losses"][-1]["rewards"]) for one in content["added_up"]]),
+        ("audit", [audit_line(content)]),
+        ("about", [subject]),
     ):
         for place, sentence in enumerate(sentences):
             yield from wrapped(f"{'' if place else name:<13}", sentence, width)
     yield ""
-    yield "to be dated and signed on the page" if found["to_sign"] else unsigned(found)
+    yield "to be dated and signed on the page" if content["to_sign"] else unsigned(content)
 
 
 def wrapped(name: str, sentence: str, width: int) -> list[str]:
@@ -278,25 +278,25 @@ def unproved(row: Row, audit: Verdict | None) -> bool:
     return bool(row.content) and audit is None and not audited(row.reference, row.options)
 
 
-def unsigned(found: Mapping[str, Any]) -> str:
-    if found["audit"]["failed"]:
+def unsigned(content: Mapping[str, Any]) -> str:
+    if content["audit"]["failed"]:
         return "nothing to sign: the audit has failed"
-    kept = found["promise"] in (Promise.KEPT.value, Promise.WEAK.value)
+    kept = content["promise"] in (Promise.KEPT.value, Promise.WEAK.value)
     return f"nothing to sign: {'an own file is audited first' if kept else 'no promise is made that is kept'}"
 
 
-def loss_words(one: Mapping[str, Any]) -> str:
-    if one["epsilon"] is None:
-        return f"{one['unit']}: no limit"
-    chance = f", but for a chance of {one['delta']:g}" if one["delta"] else ""
-    weak = ", weak" if one["weak"] else ""
-    return f"{one['unit']}: ε{GLUE}={GLUE}{epsilon_cell(one['epsilon'])}, odds shift up to {one['odds']} times{chance}{weak}"
+def loss_words(loss: Mapping[str, Any]) -> str:
+    if loss["epsilon"] is None:
+        return f"{loss['unit']}: no limit"
+    chance = f", but for a chance of {loss['delta']:g}" if loss["delta"] else ""
+    weak = ", weak" if loss["weak"] else ""
+    return f"{loss['unit']}: ε{GLUE}={GLUE}{epsilon_cell(loss['epsilon'])}, odds shift up to {loss['odds']} times{chance}{weak}"
 
 
-def sum_words(one: Mapping[str, Any], rewards: int) -> str:
-    delta = f", delta {one['delta']:g}" if one["delta"] else ""
-    note = f" ({one['note']})" if one["note"] else ""
-    if one["epsilon"] is None:
-        return f"{one['what']}: no limit{note}"
-    epsilons = f"ε{GLUE}={GLUE}{epsilon_cell(one['epsilon'])}, of {rewards:,} rewards {epsilon_cell(one['person'])}"
-    return f"{one['what']}: {epsilons}{delta}{note}"
+def sum_words(total: Mapping[str, Any], rewards: int) -> str:
+    delta = f", delta {total['delta']:g}" if total["delta"] else ""
+    note = f" ({total['note']})" if total["note"] else ""
+    if total["epsilon"] is None:
+        return f"{total['what']}: no limit{note}"
+    epsilons = f"ε{GLUE}={GLUE}{epsilon_cell(total['epsilon'])}, of {rewards:,} rewards {epsilon_cell(total['person'])}"
+    return f"{total['what']}: {epsilons}{delta}{note}"

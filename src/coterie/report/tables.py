@@ -1,8 +1,8 @@
 """What the page shows of a row outside pictures and findings: table cells, further measurements, cards on privacy."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from string import ascii_uppercase
-from typing import Any
+from typing import Any, Literal
 
 from coterie.privacy.statement import epsilon_text
 from coterie.report import releases
@@ -13,6 +13,7 @@ from coterie.report.problems import told_by
 from coterie.report.regret import decisions_shown, per_decisions
 from coterie.report.rows import Row, all_named
 from coterie.report.theory import MEASUREMENTS
+from coterie.studies.rows import Communication, Spread
 
 SHOWN_ELSEWHERE = {*MEASUREMENTS, *releases.MEASUREMENTS}
 
@@ -20,7 +21,8 @@ SHOWN_ELSEWHERE = {*MEASUREMENTS, *releases.MEASUREMENTS}
 def table(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """One entry for each row, all cells as text; numbers of a column share their decimals."""
     letters, further, decisions = protections(rows), further_columns(rows), decisions_shown(rows)
-    decimals = {key: decimals_of([row[key]["margin"] for row in rows]) for key in ("regret", "regret_per_agent")}
+    keys: tuple[Literal["regret", "regret_per_agent"], ...] = ("regret", "regret_per_agent")
+    decimals = {key: decimals_of([row[key]["margin"] for row in rows]) for key in keys}
     group_of = {row["label"]: name for name, group in groups(rows).items() for row in group} if crowded(rows) else {}
     return [
         {
@@ -48,12 +50,12 @@ def _apart_from(group: str, label: str) -> str:
     return " ".join(word for word in label.split() if word not in known) or label
 
 
-def _cells(statistic: Mapping[str, Any], decimals: int) -> tuple[str, str]:
+def _cells(statistic: Spread, decimals: int) -> tuple[str, str]:
     return f"{statistic['mean']:,.{decimals}f}", margin_text(statistic, decimals)
 
 
-def _traffic(communication: Mapping[str, float]) -> list[str]:
-    counts = [number(communication[key]) for key in ("rounds", "messages")]
+def _traffic(communication: Communication) -> list[str]:
+    counts = [number(communication["rounds"]), number(communication["messages"])]
     return [*counts, sent_text(communication["bytes"]), number(communication["cost"])]
 
 

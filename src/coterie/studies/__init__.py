@@ -4,16 +4,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from coterie.algorithms import names
-from coterie.checking import find
 from coterie.studies.estimate import Estimate, estimate_study
-from coterie.studies.reading import load, title_of
+from coterie.studies.reading import BUILTIN, load, title_of
 from coterie.studies.results import Result, make_result, manifest, read_result
 from coterie.studies.running import Progress, check_rows, run_batches
 from coterie.studies.spec import Specification
 from coterie.studies.store import PARTS, open_folder
-
-BUILTIN = Path(__file__).parent / "builtin"
 
 __all__ = ["BUILTIN", "Result", "Study", "builtin_names", "builtin_studies", "load_study"]
 
@@ -64,7 +60,7 @@ def load_study(source: str | Path | Mapping[str, Any], sets: Sequence[str] = ())
     >>> load_study("li-song-4").specification.horizon
     100000
     """
-    return Study(load(source, sets, find=find, names=names, builtin=BUILTIN))
+    return Study(load(source, sets))
 
 
 def builtin_names() -> list[str]:
@@ -73,4 +69,4 @@ def builtin_names() -> list[str]:
 
 def builtin_studies() -> dict[str, str]:
     """Names and titles."""
-    return {name: title_of(name, BUILTIN) for name in builtin_names()}
+    return {name: title_of(name) for name in builtin_names()}

@@ -65,7 +65,7 @@ class Arms:
         """The same over all replications, for the summary of a row."""
         return {}
 
-    def compare(self, summary: list[dict[str, Any]], columns: list[Columns]) -> None:
+    def compare(self, summary: list[Any], columns: list[Columns]) -> None:
         """Tell each row how it stands to the others."""
 
 
@@ -82,7 +82,9 @@ def make_setting(study: Specification, row: Row, means: np.ndarray, overall: np.
         proxy=about.proxy,
         weights=about.weights or (),
         components=study.network.components or (about.agents,),
-        told=tuple(sorted({*about.told} | ({contaminant(study, row)} if about.told and faults.contamination else set()))),
+        reward_values=tuple(
+            sorted({*about.values} | ({contaminant(study, row)} if about.values and faults.contamination else set()))
+        ),
         liars=max(faults.liars, faults.contamination),
     )
 

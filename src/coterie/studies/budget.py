@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic import BaseModel
 
-from coterie.contract import Entry, Method, Setting, Terms, build, doors_of
+from coterie.building import build, doors_of
+from coterie.contract import Entry, Method, Setting, Terms
 from coterie.engines.forecast import Course, Forecast, forecast
 from coterie.errors import UsageError
 from coterie.limits import EPSILON_LEAST

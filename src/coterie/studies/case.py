@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coterie import algorithms, contract
-from coterie.contract import Method, doors_of
+from coterie.building import build, doors_of
+from coterie.contract import Method
 from coterie.engines.attacks import ATTACKS, HONEST
 from coterie.engines.compiled import Engine, engine_of
 from coterie.engines.faults import Weather
@@ -64,12 +65,12 @@ class Case(NamedTuple):
     traffic: Callable[[np.ndarray], Traffic]
 
     def simulate(self, seed: int, first: int, replications: int, **how: Any) -> Run:
-        about = (self.method, self.problem, self.worlds, self.agents, self.horizon, self.marks)
+        arguments = (self.method, self.problem, self.worlds, self.agents, self.horizon, self.marks)
         which: dict[str, Any] = {"seed": seed, "first": first, "replications": replications, **how}
         if self.links is not None:
-            return simulate_mesh(*about, self.links, weather=self.weather, **which)
+            return simulate_mesh(*arguments, self.links, weather=self.weather, **which)
         folded = self.method.folds and self.delay == 0 and not any(flags(self.weather).values())
-        return simulate_star(*about, delay=self.delay, folded=folded, weather=self.weather, **which)
+        return simulate_star(*arguments, delay=self.delay, folded=folded, weather=self.weather, **which)
 
     def engine(self) -> Engine | None:
         """What `simulate` calls, once it is compiled; None: it is interpreted."""
@@ -115,7 +116,7 @@ def _make_case(study: Specification, row: Row, replication: int) -> Case:
         raise UsageError(f"problem.kind must be {wanted} for {entry.name}, got {study.problem.kind!r}")
     problem, worlds, overall, setting = asked.instance(row, replication)
     graph = make_graph(study, np.random.default_rng([study.seed, replication, NETWORK]))
-    method = contract.build(entry, row.options, setting)
+    method = build(entry, row.options, setting)
     if row.content:  # that clients fold is a property of an algorithm's text, which nobody has proved for a user's own
         method = method._replace(folds=False)
     check_faults(row, method, study.problem.agents)

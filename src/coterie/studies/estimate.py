@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coterie import algorithms, contract
-from coterie.contract import Method, Setting, Terms, out_record, plan_record
+from coterie import algorithms
+from coterie.building import build
+from coterie.contract import Algorithm, Method, Setting, Terms, out_record, plan_record
 from coterie.engines.memory import role_ledger
 from coterie.errors import UsageError
 from coterie.privacy.secret import envelope_record, secret_record
@@ -145,12 +146,12 @@ def made_small(study: Specification, row: Row) -> tuple[Method, float]:
     entry, agents = algorithms.find(row.reference), study.problem.agents
     try:
         if agents > AGENTS_BUILT:
-            small, half = (contract.build(entry, row.options, setting_of(study, row, count)) for count in AGENTS_TRIED)
+            small, half = (build(entry, row.options, setting_of(study, row, count)) for count in AGENTS_TRIED)
             further = small.node.open(small.p).itemsize - half.node.open(half.p).itemsize
             return small, further / (AGENTS_TRIED[0] - AGENTS_TRIED[1])
     except UsageError:
         pass
-    return contract.build(entry, row.options, setting_of(study, row, agents)), 0.0
+    return build(entry, row.options, setting_of(study, row, agents)), 0.0
 
 
 def setting_of(study: Specification, row: Row, agents: int) -> Setting:
@@ -163,7 +164,7 @@ def setting_of(study: Specification, row: Row, agents: int) -> Setting:
     return Setting(
         *shape, study.horizon, gap=0.1, low=low, high=high, proxy=min((high - low) / 2, getattr(about, "sigma", np.inf)),
         weights=(about.weights or ())[:agents], components=(agents,),
-        told=(0.0, 1.0) if about.kind == "bernoulli" else (), terms=terms,
+        reward_values=getattr(about, "values", ()), terms=terms,
         liars=max(row.faults.liars, row.faults.contamination),
     )  # fmt: skip
 
@@ -192,7 +193,7 @@ def world_bytes(study: Specification) -> float:
 # --- memory of one replication -------------------------------------------------------------------------------
 
 
-def role_bytes(role: contract.Algorithm, p: Any, sells_units: bool) -> float:
+def role_bytes(role: Algorithm, p: Any, sells_units: bool) -> float:
     """One node's records, and what is noted of it."""
     kinds = [secret_record(p.arms, role.marks(p), not sells_units), role.inner(p), role.open(p), role_ledger(role, p)]
     return sum(kind.itemsize for kind in kinds) + 4 * 8.0

@@ -40,8 +40,8 @@ DELTA = 1e-6
 
 
 def algorithm_table() -> str:
-    about = f"{SETTING.agents} agents, {SETTING.arms} arms, rewards in [0, 1], {SETTING.horizon:,} rounds"
-    opening = f"ε that holds for one reward of one agent, with default options where none are named;\n{about}"
+    sizes = f"{SETTING.agents} agents, {SETTING.arms} arms, rewards in [0, 1], {SETTING.horizon:,} rounds"
+    opening = f"ε that holds for one reward of one agent, with default options where none are named;\n{sizes}"
     lines = [line for _, entry in sorted(entries().items()) for line in rows(entry)]
     return f"{opening} ({LONG:,} where agents play in epochs).\n\n{table(HEADINGS, lines)}"
 
@@ -81,12 +81,12 @@ def tell(price: Price) -> tuple[str, ...]:
     return (*columns, trusts[0] if trusts else "-", note.partition(". ")[0].partition(";")[0])
 
 
-def epsilon(found: Guarantee) -> str:
-    if found.sees == NOTHING:
+def epsilon(limit: Guarantee) -> str:
+    if limit.sees == NOTHING:
         return SENDS_NOTHING
-    if found.epsilon == inf:
+    if limit.epsilon == inf:
         return "**no limit**"
-    return rounded_up_text(found.epsilon) + (f" (delta {found.delta:g})" if found.delta and found.epsilon else "")
+    return rounded_up_text(limit.epsilon) + (f" (delta {limit.delta:g})" if limit.delta and limit.epsilon else "")
 
 
 def odds_table() -> str:

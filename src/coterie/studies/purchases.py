@@ -46,7 +46,7 @@ class Purchases(Arms):
     def tell(self, method: Method, columns: Columns, agents_shown: int) -> dict[str, Any]:
         return {"procurement": tell(self.study, self.about, method, columns, agents_shown)}
 
-    def compare(self, summary: list[dict[str, Any]], columns: list[Columns]) -> None:
+    def compare(self, summary: list[Any], columns: list[Columns]) -> None:
         for own, facts in zip(columns, summary, strict=True):
             others = {other["label"]: theirs for other, theirs in zip(summary, columns, strict=True) if theirs is not own}
             against = {label: compare(own, theirs) for label, theirs in others.items()}

@@ -2,20 +2,22 @@
 
 A study is read, changed by the `--set` overrides and checked, and its sweeps are expanded into rows. All complaints are
 collected before one is reported: it is the first in the order of the file, whatever was checked first.
-What an algorithm takes is known to the registry of algorithms only, which the caller passes in as `find` and `names`.
+A file of a user's own is checked before it is asked what it takes.
 """
 
 import hashlib
 import itertools
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import inf
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
+from coterie.algorithms import names
+from coterie.checking import find
 from coterie.errors import UsageError, hint
 from coterie.guests import shown
 from coterie.studies.filling import filled
@@ -31,22 +33,7 @@ from coterie.studies.messages import (
 )
 from coterie.studies.spec import AlgorithmTable, Faults, FaultTable, Row, Settings, Specification, StudyFile
 
-
-class Entry(Protocol):
-    """What the registry tells of an algorithm. The options are a strict, frozen model that forbids unknown keys."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def options(self) -> type[BaseModel]: ...
-
-
-class Registry(NamedTuple):
-    """Where algorithms come from; a user's own file is looked for in `folder`."""
-
-    find: Callable[[str], Entry]
-    names: Callable[[], Sequence[str]]
-    folder: Path
+BUILTIN = Path(__file__).parent / "builtin"
 
 
 class Algorithm(NamedTuple):
@@ -67,16 +54,9 @@ class Document(NamedTuple):
     tree: dict[str, Any]
 
 
-def load(
-    source: str | Path | Mapping[str, Any],
-    sets: Sequence[str] = (),
-    *,
-    find: Callable[[str], Entry],
-    names: Callable[[], Sequence[str]],
-    builtin: Path,
-) -> Specification:
-    """Read a study: the path of a TOML file, the name of one in the folder `builtin`, or a dict of the same shape."""
-    document = read(source, builtin)
+def load(source: str | Path | Mapping[str, Any], sets: Sequence[str] = ()) -> Specification:
+    """Read a study: the path of a TOML file, the name of a built-in one, or a dict of the same shape."""
+    document = read(source)
     tree, origins, given_keys = with_paths_from(document.tree, document.folder), dict[KeyPath, str](), set[str]()
     for setting in sets:
         tree, paths = override(tree, setting)
@@ -90,7 +70,7 @@ def load(
     complaints = [*unfit_numbers(tree), *complaints]
     rows = []
     for index, table in enumerate(entries(tree.get("algorithm"))):
-        found, more = read_algorithm(("algorithm", index), table, Registry(find, names, document.folder))
+        found, more = read_algorithm(("algorithm", index), table, document.folder)
         rows += found
         complaints += more
     faults, more = read_faults(tree.get("faults", {}), file)
@@ -105,12 +85,12 @@ def load(
     return Specification(name=document.name, title=title, place=document.place, rows=labelled, **settings)
 
 
-def read(source: str | Path | Mapping[str, Any], builtin: Path) -> Document:
+def read(source: str | Path | Mapping[str, Any]) -> Document:
     """Find the study and parse it. A built-in name goes before a file of that name, which can be written `./name`."""
     if isinstance(source, Mapping):
         return Document("study", "study", Path.cwd(), frozen(source))
-    known = sorted(path.stem for path in builtin.glob("*.toml"))
-    file = builtin / f"{source}.toml" if source in known else Path(source)
+    known = sorted(path.stem for path in BUILTIN.glob("*.toml"))
+    file = BUILTIN / f"{source}.toml" if source in known else Path(source)
     try:
         text = file.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -124,9 +104,9 @@ def read(source: str | Path | Mapping[str, Any], builtin: Path) -> Document:
     return Document(file.stem, str(source), file.parent, parse(text, str(source)))
 
 
-def title_of(study: str, builtin: Path) -> str:
+def title_of(study: str) -> str:
     """Of a built-in study, without a look at its algorithms."""
-    document = read(study, builtin)
+    document = read(study)
     file, _ = check(StudyFile, with_paths_from(document.tree, document.folder))
     return filled(document.tree["title"], file)
 
@@ -196,6 +176,17 @@ def parse_value(text: str) -> Any:
     return parsed["value"] if len(parsed) == 1 else text
 
 
+def read_options(sets: Sequence[str]) -> dict[str, Any]:
+    """Options of one algorithm, each written KEY=VALUE."""
+    options = {}
+    for setting in sets:
+        key, equals, text = setting.partition("=")
+        if not equals or not key.isidentifier():
+            raise UsageError(f"--set must be KEY=VALUE such as mechanism=tree, got {setting!r}")
+        options[key] = parse_value(text)
+    return options
+
+
 def targets(tree: Any, keys: Sequence[str], above: KeyPath = ()) -> Iterator[KeyPath]:
     """The places dotted keys mean. A key on a list of tables, without an index, means every table of it."""
     if not keys:
@@ -239,12 +230,12 @@ def with_paths_from(tree: dict[str, Any], folder: Path) -> dict[str, Any]:
     return tree
 
 
-def read_algorithm(path: KeyPath, table: Any, registry: Registry) -> tuple[list[Row], list[Complaint]]:
+def read_algorithm(path: KeyPath, table: Any, folder: Path) -> tuple[list[Row], list[Complaint]]:
     """Turn one algorithm table into its rows."""
     checked, complaints = check(AlgorithmTable, table, path)
     if checked is None:
         return [], complaints
-    algorithm = identify(checked.name, (*path, "name"), registry)
+    algorithm = identify(checked.name, (*path, "name"), folder)
     if isinstance(algorithm, Complaint):
         return [], [algorithm]
     return expand(path, table, checked, algorithm)
@@ -272,30 +263,30 @@ def read_faults(table: Any, file: StudyFile | None) -> tuple[list[tuple[str, Fau
             wanted = f"must lie in {given((low, high))}, what a message may hold (faults.range)"
             complaints.append(Complaint(where, f"{spell(where)} {wanted}, got {given(faults.contaminant)}"))
         if faults is not None:
-            words = [f"{key}={brief(value)}" for key in chosen if (value := getattr(faults, key)) is not None]
+            words = [spelled(key, value) for key in chosen if (value := getattr(faults, key)) is not None]
             found.setdefault(faults, " ".join(words))
     return [(words, faults) for faults, words in found.items()], complaints
 
 
 def with_faults(row: Row, faults: list[tuple[str, Faults]]) -> Iterator[Row]:
-    for words, one in faults:
-        yield row.model_copy(update={"faults": one, "label": f"{row.label} {words}".rstrip()})
+    for words, fault_set in faults:
+        yield row.model_copy(update={"faults": fault_set, "label": f"{row.label} {words}".rstrip()})
 
 
-def identify(name: str, path: KeyPath, registry: Registry) -> Algorithm | Complaint:
+def identify(name: str, path: KeyPath, folder: Path) -> Algorithm | Complaint:
     if not name.endswith(".py"):
-        known = registry.names()
+        known = names()
         if name in known:
-            return Algorithm(name, name, registry.find(name).options)
+            return Algorithm(name, name, find(name).options)
         near = hint(name, known, f"known algorithms: {', '.join(known)}")
         wanted = "a known algorithm or the path of a .py file"
         return Complaint(path, f"{spell(path)} must be {wanted}, got {given(name)}{near}")
     try:
-        file = (registry.folder / name).resolve()
+        file = (folder / name).resolve()
         content = hashlib.sha256(file.read_bytes()).hexdigest()
     except (OSError, ValueError):
         return Complaint(path, f"{spell(path)} must be the path of a file that can be read, got {given(shown(name))}")
-    return Algorithm(file.stem, str(file), registry.find(str(file)).options, content)
+    return Algorithm(file.stem, str(file), find(str(file)).options, content)
 
 
 def expand(
@@ -349,18 +340,23 @@ def label_of(table: dict[str, Any], name: str, options: BaseModel) -> str:
     words = [filled(table.get("label") or name, options)]
     for key in table:
         if key == "sweep":
-            words += [f"{swept}={brief(getattr(options, swept))}" for swept in table["sweep"]]
+            words += [spelled(swept, getattr(options, swept)) for swept in table["sweep"]]
         elif key not in AlgorithmTable.model_fields and "label" not in table:
             value = getattr(options, key)
             if not (isinstance(value, str) and value == type(options).model_fields[key].default):
-                words.append(f"{key}={brief(value)}")
+                words.append(spelled(key, value))
     return " ".join(words)
 
 
-def brief(value: Any) -> str:
+def spelled(key: str, value: Any) -> str:
+    """A setting as one word of a label, or more where it is a list.
+
+    >>> spelled("epsilon", 0.5)
+    'epsilon=0.5'
+    """
     if isinstance(value, str):
-        return value
-    return f"{value:.15g}" if isinstance(value, int | float) and not isinstance(value, bool) else given(value)
+        return f"{key}={value}"
+    return f"{key}={value:.15g}" if isinstance(value, int | float) and not isinstance(value, bool) else f"{key}={given(value)}"
 
 
 def with_unique_labels(rows: Iterable[Row]) -> Iterator[Row]:

@@ -18,6 +18,7 @@ from coterie.privacy.statement import statement
 from coterie.studies import store
 from coterie.studies.budget import dearest_path
 from coterie.studies.case import Case, checkpoints, make_case, problem_of
+from coterie.studies.rows import SummaryRow
 from coterie.studies.running import AGENTS_SHOWN, Batch, Columns, mean_of_known
 from coterie.studies.spec import Row, Specification, finite_or_null, rewritten
 from coterie.studies.spread import spread
@@ -28,7 +29,7 @@ class Result(NamedTuple):
     """The outcome of a study."""
 
     study: Specification
-    summary: list[dict[str, Any]]  # the rows of summary.json
+    summary: list[SummaryRow]  # the rows of summary.json
     checkpoints: pl.DataFrame
     replications: pl.DataFrame  # one line each: what was said, what it cost, what was found and what was spent
 
@@ -93,7 +94,7 @@ def long_form(study: Specification, index: int, curves: np.ndarray) -> pl.DataFr
     })
 
 
-def summarise(study: Specification, row: Row, columns: Columns) -> dict[str, Any]:
+def summarise(study: Specification, row: Row, columns: Columns) -> SummaryRow:
     case = make_case(study, row, 0)
     agents, curves, seconds = study.problem.agents, columns["curves"], columns["seconds"].sum()
     mean = {name: float(values.mean()) for name, values in columns.items() if values.ndim == 1}

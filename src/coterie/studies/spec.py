@@ -37,7 +37,7 @@ from coterie.choices import Factor, Finite, Interval, Kind, Probability, choice,
 from coterie.engines.attacks import ATTACKS
 from coterie.errors import UsageError
 from coterie.limits import AGENTS_MOST, ARMS_MOST, HORIZON_MOST, REPLICATIONS_MOST, REWARD_MOST, REWARDS_SUMMED_MOST
-from coterie.network import GRAPHS
+from coterie.network import GRAPHS, from_edges, parts
 from coterie.problem import diabetes, suppliers
 from coterie.problem.instances import INSTANCES
 from coterie.problem.laws import LAWS
@@ -455,23 +455,11 @@ class Settings(Table):
         for index, edge in enumerate(edges or ()):
             if max(edge) >= agents:
                 raise misfit("network", "edges", index, text=f"must join agents in 0..{agents - 1}, got {given(edge)}")
-        if edges is not None and len(parts := connected_parts(agents, edges)) > 1:
-            listed = ", ".join(given(part) for part in parts[:10])
-            more = f" and {len(parts) - 10} more" if len(parts) > 10 else ""
+        if edges is not None and len(found := parts(from_edges(agents, edges))) > 1:
+            listed = ", ".join(given(tuple(part)) for part in found[:10])
+            more = f" and {len(found) - 10} more" if len(found) > 10 else ""
             raise misfit("network", "edges", text=f"must connect all agents, got the components {listed}{more}")
         return self
-
-
-def connected_parts(agents: int, edges: Iterable[tuple[int, int]]) -> list[tuple[int, ...]]:
-    """The connected components, each in increasing order, by their smallest agents."""
-    parts = {agent: [agent] for agent in range(agents)}
-    for one, other in edges:
-        small, large = sorted((parts[one], parts[other]), key=len)
-        if small is not large:
-            large += small
-            parts.update(dict.fromkeys(small, large))
-    distinct = {id(part): tuple(sorted(part)) for part in parts.values()}
-    return sorted(distinct.values())
 
 
 class StudyFile(Settings):

@@ -1,5 +1,5 @@
-"""Where engines are kept between runs. A cache saves time and nothing else: one that cannot be written or is damaged costs a
-compilation, and never a run.
+"""Where compiled code is kept between runs: all of it in one folder, and never beside the sources. A cache saves time and
+nothing else: one that cannot be written or is damaged costs a compilation, and never a run.
 """
 
 import contextlib
@@ -9,17 +9,19 @@ import logging
 import os
 import pickle
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba import njit
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, InTreeCacheLocator
 from numba.core.serialize import dumps
 
 from coterie.errors import StorageError
 from coterie.files import write
 
 
-def folder() -> Path:
+def cache_folder() -> Path:
     """$COTERIE_CACHE, or a folder of our own in the user's cache; of a user without a home, one that ends with the process."""
     try:
         home = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
@@ -31,7 +33,7 @@ def folder() -> Path:
 
 def keep(name: str, text: str) -> Path:
     """The path of a file of that text: in the cache, or, where that cannot be, in a folder that ends with the process."""
-    path = folder() / name
+    path = cache_folder() / name
     try:
         if not path.is_file() or path.read_bytes() != text.encode():
             write(path, text, durable=False)
@@ -43,7 +45,7 @@ def keep(name: str, text: str) -> Path:
 
 
 def keep_compiled(run: Any) -> Any:
-    """The same compiled function, which from now on looks for its code beside its file before it compiles."""
+    """The same compiled function, which from now on looks for its code in the cache before it compiles."""
     try:
         run._cache = _Cache(run.py_func)
     except (RuntimeError, OSError):
@@ -51,8 +53,20 @@ def keep_compiled(run: Any) -> Any:
     return run
 
 
+def cached(function: Callable) -> Any:
+    """Compile a function that Python calls, and keep the code. What it calls must stand in the same file."""
+    return keep_compiled(njit(function))
+
+
+class _Locator(InTreeCacheLocator):
+    def get_cache_path(self) -> str:
+        return str(cache_folder() / self.get_suitable_cache_subpath(self._py_file))
+
+
 class _Checked(CompileResultCacheImpl):
     """Code together with its checksum: the compiler would crash on damaged code."""
+
+    _locator_classes = [_Locator]  # noqa: RUF012
 
     def get_filename_base(self, fullname: str, abiflags: str) -> str:
         return f"{super().get_filename_base(fullname, abiflags)}.checked"

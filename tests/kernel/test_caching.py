@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from numba import njit
 
-from coterie.engines import cache
 from coterie.engines.bind import import_text
 from coterie.errors import StorageError
+from coterie.kernel import caching as cache
+from coterie.network import complete, distances, graphs
 
 TEXT = '"""Of a test."""\n\n\ndef run(x):\n    return 3 * x\n'
 REMEDY = "COTERIE_CACHE may name another folder"
@@ -111,3 +112,8 @@ def test_a_user_without_a_home_has_a_cache_for_a_while(monkeypatch, caplog):
     monkeypatch.setattr(Path, "expanduser", homeless)
     assert cache.keep("coterie_test_homeless.py", TEXT).read_text() == TEXT
     assert len(caplog.messages) == 1
+
+
+def test_graphs_and_distances_compile_into_the_folder_of_everything_else(folder):
+    assert distances(complete(5)).sum() == 20
+    assert not set(Path(graphs.__file__).parent.rglob("*.nbi"))

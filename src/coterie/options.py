@@ -1,0 +1,68 @@
+"""The options of an algorithm. Each is declared once: its name, type, default, range and a sentence.
+
+From that come the check of a study's table, the errors, what may be set, and the numbers that hooks read (`contract.params`).
+A family declares the options of all its algorithms in one class; what one of them does not offer is fixed.
+"""
+
+from functools import cache
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import BaseModel, ConfigDict, field_validator
+
+from coterie.limits import check_epsilon
+
+NUMBERS = (int, float, bool)
+
+
+class Options(BaseModel):
+    """The base of an algorithm's options: no coercion, no unknown keys, no change after checking."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+    epsilon_can_be_had = field_validator("epsilon", check_fields=False)(check_epsilon)  # also in a file of one's own
+    derived_from: ClassVar[Any] = None  # a class and what was changed of it, where `without` or `by_default` made this one
+
+    @classmethod
+    def without(cls, *names: str, **fixed: Any) -> type[Self]:
+        """The same options, of which a study may not set these: they have their defaults, or the values given."""
+        return _derived(cls, tuple(({name: cls.model_fields[name].default for name in names} | fixed).items()), ())
+
+    @classmethod
+    def by_default(cls, **values: Any) -> type[Self]:
+        """The same options with other defaults."""
+        return _derived(cls, (), tuple(values.items()))
+
+    def __reduce__(self) -> Any:
+        """A derived class has no name by which it could be found: it is derived again."""
+        return _restored, (_lineage(type(self)), self.__getstate__())
+
+
+@cache
+def _derived(kind: Any, fixed: tuple[tuple[str, Any], ...], defaults: tuple[tuple[str, Any], ...]) -> Any:
+    marks = dict.fromkeys((*dict(fixed), "derived_from"), ClassVar[Any])
+    for name in dict(defaults):
+        marks[name] = Annotated[kind.model_fields[name].annotation, kind.model_fields[name]]
+    made = {"__module__": kind.__module__, "__annotations__": marks, "derived_from": (kind, fixed, defaults)}
+    return type(kind.__name__, (kind,), made | dict(fixed) | dict(defaults))
+
+
+def _lineage(kind: Any) -> Any:
+    made = vars(kind).get("derived_from")
+    return (_lineage(made[0]), *made[1:]) if made else kind
+
+
+def _class_of(lineage: Any) -> Any:
+    return _derived(_class_of(lineage[0]), *lineage[1:]) if isinstance(lineage, tuple) else lineage
+
+
+def _restored(lineage: Any, state: Any) -> Options:
+    kind = _class_of(lineage)
+    options = kind.__new__(kind)
+    options.__setstate__(state)
+    return options
+
+
+def numbers_of(options: Options) -> dict[str, Any]:
+    """The options that are declared as a number, or as true or false: also those that are fixed."""
+    kinds = [kind for kind in reversed(type(options).__mro__) if issubclass(kind, Options)]
+    declared = {name: field.annotation for kind in kinds for name, field in kind.model_fields.items()}
+    return {name: getattr(options, name) for name, annotation in declared.items() if annotation in NUMBERS}
