@@ -114,10 +114,11 @@ def test_messages_know_them(told):
     assert told["refused"] == [
         "study: network.width must be a whole number in [2, 1000], got 1",
         "study: network.width must be left out unless graph is 'lattice', got 3",
-        "study: network.graph must be 'complete', 'star', 'ring', 'path', 'erdos-renyi' or 'lattice', got 'rnig'",
+        "study: network.graph must be 'complete', 'star', 'ring', 'path', 'erdos-renyi' or 'lattice', got 'rnig'; "
+        "did you mean 'ring'?",
         "study: problem.width must be a number in (0, 1] (share of the room that 0..1 leaves), got 0",
         "study: faults.attack must be 'random', 'promote-worst', 'promote-second', 'sign-flip', 'inside-window', 'sleeper' or "
-        "'praise-all', got 'praise'",
+        "'praise-all', got 'praise'; did you mean 'praise-all'?",
     ]
 
 

@@ -11,6 +11,7 @@ from coterie.audit.auditing import audit, seconds_needed
 from coterie.audit.stage import require_releases, small_case
 from coterie.cli.asking import ask
 from coterie.cli.main import app
+from coterie.cli.progress import Waiting
 from coterie.contract import Setting
 from coterie.engines.faults import Weather
 from coterie.engines.simulate import simulate_star
@@ -141,8 +142,9 @@ def test_a_long_budget_needs_a_yes_and_one_around_a_server_is_short():
 
 
 def test_short_work_is_not_asked_about_and_yes_answers():
-    ask(599.0, yes=False)
-    ask(1e9, yes=True)
-    ask(seconds_needed(0, 30_000), yes=False)
+    shown = Waiting("asking", "none")
+    ask(599.0, False, shown)
+    ask(1e9, True, shown)
+    ask(seconds_needed(0, 30_000), False, shown)
     with pytest.raises(UsageError, match="this will take about 32 years: give --yes to go on"):
-        ask(1e9, yes=False)
+        ask(1e9, False, shown)

@@ -8,6 +8,7 @@ import contextlib
 import errno
 import os
 import re
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -110,3 +111,23 @@ def _sync(folder: Path) -> None:
             raise
     finally:
         os.close(handle)
+
+
+def check_writable(path: Path, *files: str) -> None:
+    """Refuse a file, or a folder with these files to be, that cannot be written. It is tried, and nothing stays."""
+    folder = path if files else path.parent
+    try:
+        made = [place for place in (folder, *folder.parents) if not place.exists()]
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+            for place in [path / name for name in files] or [path]:
+                if place.exists():
+                    place.open("ab").close()
+        finally:
+            for place in made:
+                with contextlib.suppress(OSError):
+                    place.rmdir()
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be written: {error.strerror}") from None

@@ -88,7 +88,7 @@ def test_an_audit_is_made_of_this_row_and_its_verdict_told(statement, monkeypatc
     ("arguments", "message", "code"),
     [
         (["small.toml", "--row", "9"], "--row must be a number in 1..3 or one of", 2),
-        (["small.toml", "--rewards", "0"], "--rewards must be a whole number >= 1, got 0", 2),
+        (["small.toml", "--rewards", "0"], "--rewards must be a whole number in [1, 1000000000000], got 0", 2),
         (["small.toml", "--times", "buying.toml"], "--times must name studies that protect the same", 2),
         (["quickstar"], "did you mean 'quickstart'?", 2),
         (["small.toml", "--out", "small.toml/page.html"], "small.toml/page.html: cannot be written", 7),

@@ -7,7 +7,7 @@ from coterie.cli.table import ROWS_MOST, summary_lines
 from coterie.studies import builtin_studies
 
 
-def row(label, claimed=None, accounted=None, size=1000.0, regret=10.0, margin=0.1, **faults):
+def row(label, claimed=None, accounted=None, size=1000.0, regret=10.0, margin=0.1, parameters=None, **faults):
     privacy = {
         "claimed": None if claimed is None else {"epsilon": claimed, "delta": 1e-6},
         "accounted": {"epsilon": accounted, "delta": 1e-6},
@@ -17,7 +17,7 @@ def row(label, claimed=None, accounted=None, size=1000.0, regret=10.0, margin=0.
     return {
         "label": label, "agents": 4, "arms": 3, "horizon": 100, "replications": 20, "best_arm_rate": 1.0, "privacy": privacy,
         "regret_per_agent": {"mean": regret, "margin": margin}, "communication": {"messages": 2, "bytes": size},
-        "faults": faults,
+        "faults": faults, "algorithm": label.split()[0], "parameters": parameters or {},
     }  # fmt: skip
 
 
@@ -56,7 +56,7 @@ def test_an_epsilon_just_above_the_promise_does_not_look_like_it(printed):
 
 def test_runs_are_called_runs_and_no_bytes_sends_nothing(printed):
     lines, text = printed(row("alone", None, None, size=0.0), row("single", None, None))
-    assert lines["alone"][-5:-3] == ["sends", "nothing"] and "20 runs" in text
+    assert lines["alone"][-6:-4] == ["sends", "nothing"] and "20 runs" in text
     for word in ("claimed", "true", "none", "replication", "0 bytes"):
         assert word not in text
 
@@ -124,7 +124,7 @@ def test_of_many_rows_the_telling_ones_are_shown_and_the_rest_is_said_to_exist()
 
 
 def test_of_many_rows_that_cannot_be_grouped_the_lowest_and_the_highest_are_among_those_shown():
-    rows = [row(f"cdp-mab epsilon={n}", regret=10.0 + (n * 37) % 101) for n in range(100)]
+    rows = [row(f"cdp-mab epsilon={n}", regret=10.0 + (n * 37) % 101, parameters={"epsilon": n}) for n in range(100)]
     shown = [line for line in lines_of(rows) if "cdp-mab" in line]
     assert len(shown) <= ROWS_MOST and "cdp-mab epsilon=0 " in shown[0] and "cdp-mab epsilon=99 " in shown[-1]
     regrets = {line.split()[2] for line in shown}

@@ -7,10 +7,12 @@ from rich.table import Table
 
 from coterie.algorithms import find
 from coterie.audit.recorder import record_agent
-from coterie.cli import console, progress
+from coterie.building import build
+from coterie.cli import console
 from coterie.cli.audit import _print as print_audit
-from coterie.cli.table import summary_table
-from coterie.contract import Setting, build
+from coterie.cli.pace import View, bar
+from coterie.cli.table import summary_lines
+from coterie.contract import Setting
 from coterie.report import audit as audit_page
 from coterie.report import statement as statement_page
 from coterie.studies import load_study
@@ -95,17 +97,17 @@ def test_the_page_of_an_audit_does_not_praise_where_nothing_is_promised(facts, s
 def test_the_table_of_a_run_shows_title_and_label_as_they_were_written(capsys, wide):
     privacy = {"claimed": None, "accounted": {"epsilon": None, "delta": 0.0}, "private": False, "unit": "u"}
     row = {"label": HOSTILE, "agents": 4, "arms": 3, "horizon": 9, "replications": 1, "best_arm_rate": 1.0, "privacy": privacy,
-           "regret_per_agent": {"mean": 10.0, "sem": 0.1}, "communication": {"messages": 2, "bytes": 9.0}}  # fmt: skip
-    console.output().print(summary_table({"study": {"title": HOSTILE}, "rows": [row]}))
+           "regret_per_agent": {"mean": 10.0, "sem": 0.1, "margin": 0.2},
+           "communication": {"messages": 2, "bytes": 9.0}}  # fmt: skip
+    printed = console.output()
+    for line in summary_lines({"study": {"title": HOSTILE, "words": {}}, "rows": [row]}, printed.width):
+        printed.print(line)
     text = capsys.readouterr().out
     assert text.splitlines()[0].strip() == HOSTILE and text.count(HOSTILE) == 2
 
 
 def test_the_label_beside_a_bar_is_no_markup():
-    bar = progress.progress_bar(console.messages())
-    progress.advance(bar, bar.add_task("compiling", total=None), 1, 2, HOSTILE)
-    described = next(column for column in bar.columns if "description" in getattr(column, "text_format", ""))
-    assert described(bar.tasks[0]).plain == HOSTILE
+    assert bar(View("running", HOSTILE + "\x1b[2J", 1, 2, 3.0), 200).startswith(f"{HOSTILE} [2J ")
 
 
 def test_a_control_code_is_shown_and_not_obeyed(capsys):

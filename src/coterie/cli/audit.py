@@ -6,10 +6,11 @@ from typing import Any
 import typer
 
 from coterie.cli.console import output, write_json
-from coterie.cli.options import check_writable, is_algorithm, left_out, number, parameters_of, whole
+from coterie.cli.options import is_algorithm, left_out, number, parameters_of, whole
 from coterie.cli.progress import HELP, waiting
 from coterie.cli.table import COLOURS
 from coterie.errors import FAILED
+from coterie.files import check_writable
 from coterie.privacy.statement import Promise
 
 

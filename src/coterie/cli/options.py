@@ -1,13 +1,11 @@
-"""Reading the options of commands: numbers within their range, settings, and places to write to, checked before any work."""
+"""Reading the options of commands: numbers within their range, and settings."""
 
-import contextlib
-import tempfile
 from collections.abc import Callable, Collection
 from math import isnan
 from pathlib import Path
 from typing import Any
 
-from coterie.errors import StorageError, UsageError, hint
+from coterie.errors import UsageError, hint
 
 WHOLE_MOST = 2**63 - 1
 
@@ -21,10 +19,11 @@ def whole(option: str, least: int, most: int = WHOLE_MOST) -> Callable[[Any], in
             value = int(text)
         except ValueError:
             raise UsageError(f"{wanted}, got {str(text)[:40]!r}") from None
-        if value < least or most < value <= WHOLE_MOST:
+        if abs(value) > WHOLE_MOST:
+            fits = "" if most < WHOLE_MOST else " that fits into 64 bits"
+            raise UsageError(f"{wanted}{fits}, got one of {value.bit_length()} bits")
+        if not least <= value <= most:
             raise UsageError(f"{wanted}, got {value}")
-        if value > WHOLE_MOST:
-            raise UsageError(f"{wanted} that fits into 64 bits, got one of {value.bit_length()} bits")
         return value
 
     return read
@@ -86,23 +85,3 @@ def is_algorithm(target: str) -> bool:
     wanted = "an algorithm, a .py file of your own, a TOML file or the name of a built-in study"
     near = hint(target, [*names(), *builtin_names()], "`coterie studies` lists studies")
     raise UsageError(f"the target must be {wanted}, got {target!r}{near}")
-
-
-def check_writable(path: Path, *files: str) -> None:
-    """Refuse a file, or a folder with these files to be, that cannot be written. It is tried, and nothing stays."""
-    folder = path if files else path.parent
-    try:
-        made = [place for place in (folder, *folder.parents) if not place.exists()]
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                pass
-            for place in [path / name for name in files] or [path]:
-                if place.exists():
-                    place.open("ab").close()
-        finally:
-            for place in made:
-                with contextlib.suppress(OSError):
-                    place.rmdir()
-    except OSError as error:
-        raise StorageError(f"{path}: cannot be written: {error.strerror}") from None

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 import typer
 
 from coterie.cli.console import output, write_json
-from coterie.cli.options import check_writable, whole
+from coterie.cli.options import whole
 from coterie.cli.progress import waiting
+from coterie.files import check_writable
 from coterie.limits import HORIZON_MOST
 
 if TYPE_CHECKING:

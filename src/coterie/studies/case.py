@@ -1,6 +1,7 @@
 """From a specification to what the engines take: the problem, the network and the method of one row and one instance."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -97,12 +98,16 @@ def is_random(study: Specification) -> bool:
 
 
 def make_case(study: Specification, row: Row, replication: int) -> Case:
-    """The instance is drawn from (seed, replication): all rows of a study meet the same ones.
-
-    Options that do not fit the problem or the network are told with the study and the row they stand in.
-    """
-    try:
+    """The instance is drawn from (seed, replication): all rows of a study meet the same ones."""
+    with errors_of(study, row):
         return _make_case(study, row, replication)
+
+
+@contextmanager
+def errors_of(study: Specification, row: Row) -> Iterator[None]:
+    """Options that do not fit the problem or the network are told with the study and the row they stand in."""
+    try:
+        yield
     except UsageError as error:
         if isinstance(error, AlgorithmError) and row.content:  # it names the user's own file, the line and the hook
             raise

@@ -21,7 +21,7 @@ from coterie.engines.memory import role_ledger
 from coterie.errors import UsageError
 from coterie.privacy.secret import envelope_record, secret_record
 from coterie.problem import bernoulli, suppliers
-from coterie.studies.case import is_random
+from coterie.studies.case import errors_of, is_random
 from coterie.studies.running import batch_size
 from coterie.studies.spec import Procurement, Row, Specification
 from coterie.studies.wiring import Wires, wires_of
@@ -151,7 +151,8 @@ def made_small(study: Specification, row: Row) -> tuple[Method, float]:
             return small, further / (AGENTS_TRIED[0] - AGENTS_TRIED[1])
     except UsageError:
         pass
-    return build(entry, row.options, setting_of(study, row, agents)), 0.0
+    with errors_of(study, row):
+        return build(entry, row.options, setting_of(study, row, agents)), 0.0
 
 
 def setting_of(study: Specification, row: Row, agents: int) -> Setting:

@@ -3,7 +3,10 @@
 from math import ceil, log
 from typing import NamedTuple
 
+import numpy as np
+
 from coterie.contract import Method
+from coterie.network import GRAPHS, distances
 from coterie.studies.case import PHASES
 from coterie.studies.spec import Network, Specification
 
@@ -69,12 +72,27 @@ def part_of(network: Network, n: int, life: int | str) -> Part:
         diameter = n - 1 if network.edges is not None else ceil(log(max(n, 2)) / log(degree)) + 1
         reached = pairs if network.edges is not None and life != 1 else min(pairs, n * degree ** hops(diameter, life))
         return Part(n, edges, diameter, reached if hops(diameter, life) else 0.0)
-    edges, diameter = {
-        "complete": (pairs / 2, 1), "star": (n - 1.0, 2), "ring": (float(n), n // 2), "path": (n - 1.0, n - 1),
-    }[str(network.graph)]  # fmt: skip
+    shapes = {"complete": (pairs / 2, 1), "star": (n - 1.0, 2), "ring": (float(n), n // 2), "path": (n - 1.0, n - 1)}
+    if str(network.graph) not in shapes:
+        return grown(network, n, life)
+    edges, diameter = shapes[str(network.graph)]
     far = min(hops(diameter, life), diameter)
     along = {"star": 2 * edges if far == 1 else pairs, "ring": 2.0 * n * far, "path": far * (2.0 * n - far - 1)}
     return Part(n, edges, diameter, min(pairs, along.get(str(network.graph), pairs)) if far else 0.0)
+
+
+def grown(network: Network, n: int, life: int | str) -> Part:
+    """Of a graph nobody has a formula for: what two small ones have, continued by a power of the size."""
+    sizes = [min(n, 64), max(2, min(n, 64) // 2)]
+    found = []
+    for size in sizes:
+        graph = GRAPHS[str(network.graph)].made(size, np.random.default_rng(0), network)
+        away = distances(graph)
+        farthest = int(away.max())
+        found.append((len(graph.edges), max(1, farthest), np.count_nonzero((away > 0) & (away <= hops(farthest, life)))))
+    growth = log(n / sizes[0]) / log(sizes[0] / sizes[1]) if sizes[0] > sizes[1] else 0.0
+    edges, diameter, reached = (large * (large / max(small, 1)) ** growth for large, small in zip(*found, strict=True))
+    return Part(n, edges, ceil(diameter), min(n * (n - 1.0), reached))
 
 
 def hops(diameter: int, life: int | str) -> int:
