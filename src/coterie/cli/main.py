@@ -4,6 +4,7 @@ import contextlib
 import os
 import sys
 import traceback
+from io import TextIOWrapper
 from typing import NoReturn
 
 import typer
@@ -56,7 +57,8 @@ def options(
 @interruptible
 def main() -> None:
     """Run a command. Every error is one line on stderr; its class decides the exit code."""
-    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a terminal may lack some characters
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may lack some characters
     try:
         code = app(standalone_mode=False)
         sys.stdout.flush()

@@ -176,17 +176,6 @@ def parse_value(text: str) -> Any:
     return parsed["value"] if len(parsed) == 1 else text
 
 
-def read_options(sets: Sequence[str]) -> dict[str, Any]:
-    """Options of one algorithm, each written KEY=VALUE."""
-    options = {}
-    for setting in sets:
-        key, equals, text = setting.partition("=")
-        if not equals or not key.isidentifier():
-            raise UsageError(f"--set must be KEY=VALUE such as mechanism=tree, got {setting!r}")
-        options[key] = parse_value(text)
-    return options
-
-
 def targets(tree: Any, keys: Sequence[str], above: KeyPath = ()) -> Iterator[KeyPath]:
     """The places dotted keys mean. A key on a list of tables, without an index, means every table of it."""
     if not keys:
