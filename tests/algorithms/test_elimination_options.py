@@ -67,9 +67,9 @@ def test_options_that_exclude_each_other_are_refused_before_anything_runs(option
 
 
 OUT_OF_RANGE = [
-    ("cdp-mab", {"epsilon": 0}, "epsilon of cdp-mab must be a number > 0 (inf: no privacy), got 0"),
-    ("cdp-mab", {"epsilon": float("nan")}, "epsilon of cdp-mab must be a number > 0 (inf: no privacy), got NaN"),
-    ("cdp-mab", {"epsilon": "1"}, "epsilon of cdp-mab must be a number > 0 (inf: no privacy), got '1' (text)"),
+    ("cdp-mab", {"epsilon": 0}, "epsilon of cdp-mab must be a number >= 1e-06 (inf: no privacy), got 0"),
+    ("cdp-mab", {"epsilon": float("nan")}, "epsilon of cdp-mab must be a number >= 1e-06 (inf: no privacy), got NaN"),
+    ("cdp-mab", {"epsilon": "1"}, "epsilon of cdp-mab must be a number >= 1e-06 (inf: no privacy), got '1' (text)"),
     (
         "cdp-mab", {"participation": 0},
         "participation of cdp-mab must be a number in (0, 1] (share of agents that report in an epoch), got 0",
@@ -78,10 +78,11 @@ OUT_OF_RANGE = [
         "cdp-mab", {"participation": 1.5},
         "participation of cdp-mab must be a number in (0, 1] (share of agents that report in an epoch), got 1.5",
     ),
-    ("cdp-mab", {"rounds": 0}, "rounds of cdp-mab must be a whole number >= 1 (most rounds of communication), got 0"),
+    ("cdp-mab", {"rounds": 0},
+     "rounds of cdp-mab must be a whole number in [1, 1000000000000] (most rounds of communication), got 0"),
     (
         "cdp-mab", {"rounds": 2, "gap": 1.0},
-        "gap of cdp-mab must be 'true' or a number in (0, 1) (between the best two arms), got 1.0",
+        "gap of cdp-mab must be 'true' or a number in [1e-06, 1) (between the best two arms), got 1.0",
     ),
     (
         "cdp-mab",

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from coterie.algorithms import find
-from coterie.algorithms.gossip import radius, refresh
+from coterie.algorithms.gossip import innovate_privately, radius
 from coterie.contract import Setting
 from coterie.engines.memory import keys_of, seeds_of
 from coterie.engines.simulate import Links, Weather, simulate_mesh
@@ -200,6 +200,5 @@ def test_the_tuned_radius_counts_rewards_disagreement_and_noise(t, n, variance, 
 
 def radius_of(made, t, n, variance):
     open = np.zeros(1, made.node.open(made.p)).view(np.recarray)[0]
-    open.covered[0], open.variance[0] = n, variance
-    refresh(open, made.p, 0)
+    innovate_privately(open, made.p, 0, 0, n, variance)
     return radius(open, made.p, log(t), 0)

@@ -78,7 +78,9 @@ ITS_PARTS = {
     "no method": edit(
         f"return Method(BLOCK_UCB, {PARAMS}, {CLAIM})", "return BLOCK_UCB", ": build must return a Method(Algori"
     ),
-    "a claim of nothing": edit(CLAIM, "Claim(0.0)", ": build: epsilon of a claim must be a number > 0, got 0.0"),
+    "a claim of nothing": edit(
+        CLAIM, "Claim(0.0)", ": build: epsilon of a claim must be a number in [1e-06, 1e+06] or inf, got 0"
+    ),
     "no claim": edit(CLAIM, "None", ": build must return a Method(Algorithm, params(...), Claim), got NoneType for Claim"),
     "build fails": edit(PARAMS, "params(setting.arms)", ":N: build: TypeError: ", "params(setting.arms)"),
     "a fact of no field": edit(CLAIM, CLAIM + ", known={'weight': [1] * 4}", ": build: known must name fields of open"),

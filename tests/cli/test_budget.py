@@ -123,13 +123,13 @@ def test_every_row_of_a_study_is_told(budget):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["fed-ucb", "--epsilon", "0"], "epsilon of fed-ucb must be a number > 0 (inf: no privacy), got 0"),
+        (["fed-ucb", "--epsilon", "0"], "epsilon of fed-ucb must be a number >= 1e-06 (inf: no privacy), got 0"),
         (["fed-ucb", "--mode", "secret"], "mode of fed-ucb must be"),
         (["fed-ucb", "--set", "mechanizm=tree"], "did you mean 'mechanism'?"),
         (["fed-ucb", "--set", "mechanism"], "--set must be KEY=VALUE"),
-        (["fed-ucb", "--arms", "1"], "--arms must be a whole number >= 2, got 1"),
-        (["fed-ucb", "--horizon", "0"], "--horizon must be a whole number >= 1, got 0"),
-        (["fed-ucb", "--true-epsilon", "inf"], "--true-epsilon must be a finite number > 0, got inf"),
+        (["fed-ucb", "--arms", "1"], "--arms must be a whole number in [2, 100000], got 1"),
+        (["fed-ucb", "--horizon", "0"], "--horizon must be a whole number in [1, 1000000000000], got 0"),
+        (["fed-ucb", "--true-epsilon", "inf"], "--true-epsilon must be a finite number >= 1e-06, got inf"),
         (["fed-ucb", "--mode", "paper", "--horizon", "50", "--true-epsilon", "1"],
          "cannot be had from fed-ucb here: first reward of each arm is sent without noise"),
         (["gossip-ucb", "--true-epsilon", "1"], "gossip-ucb has no epsilon"),

@@ -119,13 +119,13 @@ def test_a_folder_of_another_study_is_left_alone(study):
 
 
 BAD = {
-    ("--set", "algorithm.epsilon=0"): "algorithm[0].epsilon of cdp-mab must be a number > 0 (inf: no privacy), got 0",
-    ("--set", "algorithm.epsilon=nan"): "epsilon of cdp-mab must be a number > 0",
-    ("--set", "algorithm.epsilon='1'"): "epsilon of cdp-mab must be a number > 0",
+    ("--set", "algorithm.epsilon=0"): "algorithm[0].epsilon of cdp-mab must be a number >= 1e-06 (inf: no privacy), got 0",
+    ("--set", "algorithm.epsilon=nan"): "epsilon of cdp-mab must be a number >= 1e-06",
+    ("--set", "algorithm.epsilon='1'"): "epsilon of cdp-mab must be a number >= 1e-06",
     ("--set", "algorithm.epsilom=1"): "did you mean 'epsilon'?",
-    ("--set", "horizon=0"): "horizon must be a whole number >= 1, got 0",
-    ("--set", "replications=0"): "replications must be a whole number >= 1, got 0",
-    ("--set", "algorithm.participation=2"): "participation of cdp-mab must be a number in (0, 1], got 2",
+    ("--set", "horizon=0"): "horizon must be a whole number in [1, 1000000000000], got 0",
+    ("--set", "replications=0"): "replications must be a whole number in [1, 100000000], got 0",
+    ("--set", "algorithm.participation=2"): "participation of cdp-mab must be a number in (0, 1] (share of agents that report in an epoch), got 2",
     ("--set", "problem.means=[0.5, 1.5]"): "problem.means[1] must be a number in [0, 1], got 1.5",
     ("--set", "network.edges=[[0, 1]]"): "network.edges must connect all agents, got the components [0, 1], [2], [3], [4]",
     ("--set", "algorithm.noise='secagg'", "--set", "algorithm.participation=0.5"): "participation must be 1 with noise",

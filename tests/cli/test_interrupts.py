@@ -104,7 +104,7 @@ def test_a_signal_that_is_ignored_stays_so(ended):
 
 def test_ctrl_c_is_answered_inside_a_replication_that_takes_hours(tmp_path):
     (tmp_path / "endless.toml").write_text(ENDLESS)
-    command = [Path(sys.executable).with_name("coterie"), "run", "endless.toml", "--out", "here", "--progress", "json"]
+    command = [Path(sys.executable).with_name("coterie"), "run", "endless.toml", "--out", "here", "--progress", "json", "--yes"]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ)
     facts = {"stage": "", "done": 0}
     while facts["stage"] != "running" or not facts["done"]:

@@ -74,7 +74,7 @@ def test_raw_rewards_go_only_from_those_who_say_so_to_those_whose_door_is_accoun
 def test_a_claim_that_is_none_is_refused(number):
     entry = entry_of(Algorithm("node"))
     broken = entry._replace(build=lambda options, setting: entry.build(options, setting)._replace(claim=Claim(number)))
-    with pytest.raises(AlgorithmError, match="own: epsilon of a claim must be a number > 0"):
+    with pytest.raises(AlgorithmError, match="own: epsilon of a claim must be a number in"):
         build(broken, Options(), Setting(1, 4, 10))
 
 

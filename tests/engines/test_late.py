@@ -42,7 +42,7 @@ class Diary(Agent):
 @pytest.mark.parametrize("name", ["gossip-ucb", "coop-ucb"])  # peers one by one, and peers whose messages add up
 def test_plays_of_the_last_tenth_are_those_a_diary_of_decisions_holds(name, weather):
     entry = find(name)
-    method = entry.build(entry.options(), Setting(AGENTS, ARMS, HORIZON, told=(0.0, 1.0)))
+    method = entry.build(entry.options(), Setting(AGENTS, ARMS, HORIZON, reward_values=(0.0, 1.0)))
     links = reach([path(AGENTS)], 2, "diameter")._replace(meetings=method.meetings)
     about, how = (method, bernoulli, bernoulli.world(MEANS), AGENTS, HORIZON), {"weather": weather, "seed": 3}
     run = simulate_mesh(*about, np.array([HORIZON]), links, compiled=False, **how)

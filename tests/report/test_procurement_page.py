@@ -9,7 +9,8 @@ from coterie.studies.results import manifest
 
 def page_of(source, *sets):
     """The words of the page, without the study that is printed at its end."""
-    study = coterie.load_study(source, ["horizon=300", "replications=2", *sets])
+    small = [f"{key}={value}" for key, value in (("horizon", 300), ("replications", 2)) if not any(key in one for one in sets)]
+    study = coterie.load_study(source, [*small, *sets])
     page = render(study.run().document(), manifest(study.specification))
     assert page.count("<h2") == page.count("</h2>")
     return " ".join(re.sub(r"<[^>]+>", " ", page.split("<summary>The study as it was run")[0]).split())

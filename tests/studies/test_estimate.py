@@ -7,7 +7,7 @@ import pytest
 
 from coterie.engines.simulate import _masks, wiring
 from coterie.errors import UsageError
-from coterie.network import distances, make
+from coterie.network import GRAPHS, distances
 from coterie.studies import estimate, load_study
 from coterie.studies.case import make_case, within
 from coterie.studies.estimate import SECONDS_UNASKED, Estimate, time_text
@@ -76,14 +76,14 @@ def test_rounds_of_elimination_cost_next_to_nothing_and_those_of_peers_add_up():
 @pytest.mark.parametrize("life", [0, 1, 3, "half-diameter", "half-diameter-down", "diameter"])
 def test_links_are_counted_as_they_will_be(kind, life):
     study = load_study(GOSSIP, (f"network.graph={kind}",)).specification
-    part, graph = part_of(study.network, 21, life), make(kind, 21, np.random.default_rng(0))
+    part, graph = part_of(study.network, 21, life), GRAPHS[kind].made(21, np.random.default_rng(0))
     assert part.edges == len(graph.edges)
     assert part.diameter == distances(graph).max()
     assert part.reached == len(within(graph, life)[1])
 
 
 def test_neighbours_are_found_without_distances_as_with_them():
-    graph = make("erdos-renyi", 40, np.random.default_rng(1), 0.2)
+    graph = GRAPHS["erdos-renyi"].make(40, np.random.default_rng(1), 0.2)
     near, all_pairs = within(graph, 1), distances(graph)
     receiver, sender = np.nonzero(all_pairs == 1)
     assert near[0].tolist() == np.searchsorted(receiver, np.arange(41)).tolist()

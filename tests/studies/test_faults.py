@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 from coterie.algorithms.gossip import GOSSIP
-from coterie.engines import bind, cache, mesh
+from coterie.engines import bind, mesh
 from coterie.engines.simulate import simulate_mesh
 from coterie.errors import UsageError
 from coterie.files import write
+from coterie.kernel import caching
 from coterie.problem import bernoulli
 from coterie.studies import case as case_module
 from coterie.studies import load_study
@@ -64,7 +65,7 @@ def normal(**table):
     return {"problem": {"means": MEANS, "kind": "gaussian", **table}}
 
 
-SWITCH = "network.switch_every must be a whole number >= 1 (rounds after which a random graph is drawn anew)"
+SWITCH = "network.switch_every must be a whole number in [1, 1000000000000] (rounds after which a random graph is drawn anew)"
 FIXED = "network.switch_every must be left out unless graph is 'erdos-renyi'"
 REFUSED = {
     "all is lost": (faults(loss=1.0), "faults.loss must be a number in [0, 1), got 1.0"),
@@ -105,7 +106,7 @@ REFUSED = {
     ),
     "range turned round": (normal(clip=[1, 0]), "problem.clip must be [low, high] with low < high, got [1, 0]"),
     "range empty": (normal(clip=[0, 0]), "problem.clip must be [low, high] with low < high, got [0, 0]"),
-    "range without end": (normal(clip=[0, inf]), "problem.clip[1] must be a finite number, got inf"),
+    "range without end": (normal(clip=[0, inf]), "problem.clip[1] must be a finite number in [-1000000, 1000000], got inf"),
 }
 
 
@@ -305,7 +306,7 @@ def test_two_workers_may_be_the_first_to_need_an_engine(tmp_path, monkeypatch):
         sleep(0.2)
 
     monkeypatch.setenv("COTERIE_CACHE", str(tmp_path))
-    monkeypatch.setattr(cache, "write", slowly)
+    monkeypatch.setattr(caching, "write", slowly)
     node = GOSSIP._replace(name="needed_by_two")
     with ThreadPoolExecutor(2) as pool:
         engines = list(pool.map(lambda _: bind.bind(mesh, node, bernoulli, compiled=False), range(2)))

@@ -44,7 +44,7 @@ def run(monkeypatch):
 
 
 ATTACKS = "'random', 'promote-worst', 'promote-second', 'sign-flip', 'inside-window' or 'sleeper'"
-LIVES = "a whole number >= 0, 'half-diameter', 'half-diameter-down' or 'diameter'"
+LIVES = "a whole number in [0, 10000000], 'half-diameter', 'half-diameter-down' or 'diameter'"
 HOPS = f"{LIVES} (hops a message lives; default: what the network says)"
 REFUSED = {
     "half of the agents lie": ({"liars": 0.5}, "faults.liars must be a number in [0, 0.5), got 0.5"),
@@ -94,7 +94,8 @@ OPTIONS = {
     ),
     "votes misspelt": (
         {"name": "pr-ucb", "votes": "medien"},
-        "algorithm[0].votes of pr-ucb must be 'median', 'mean' or 'scouts', got 'medien'; did you mean 'median'?",
+        "algorithm[0].votes of pr-ucb must be 'median', 'mean' or 'scouts' (what is made of the votes on an arm), got 'medien'; "
+        "did you mean 'median'?",
     ),
 }
 

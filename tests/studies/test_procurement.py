@@ -96,7 +96,7 @@ REFUSED = {
         " must have at most one of distribution, quality and file, got distribution and quality",
     ),
     "wrong number": (FIXED | {"agents": 3}, "cost must have 1 row or 3, one for each agent, got 2"),
-    "no revenue": ({"agents": 2, "producers": 3, "rho": 0}, "rho must be a finite number > 0, got 0"),
+    "no revenue": ({"agents": 2, "producers": 3, "rho": 0}, "rho must be a finite number in [1e-06, 1000000], got 0"),
     "instances of fixed suppliers": (
         FIXED | {"instances": 3},
         "instances must be left out where suppliers are not drawn, got 3",
@@ -128,11 +128,17 @@ def test_an_alpha_that_some_drawn_agent_cannot_meet_is_refused_before_anything_r
     [
         ({"delta": -0.1}, "delta of p-fcb must be a number in [0, 1) (0: Laplace noise), got -0.1"),
         ({"delta": 1.0}, "delta of p-fcb must be a number in [0, 1) (0: Laplace noise), got 1.0"),
-        ({"epsilon": 0}, "epsilon of p-fcb must be a number > 0 (inf: no privacy), got 0"),
-        ({"omega2": -1.0}, "omega2 of p-fcb must be a finite number >= 0, got -1.0"),
-        ({"learning": "guess"}, "learning of p-fcb must be 'check', 'invvar', 'naive' or 'echo', got 'guess'"),
-        ({"window": [0, 10]}, "window[0] of p-fcb must be a whole number >= 1, got 0"),
-        ({"exploration": 0}, "exploration of p-fcb must be 'common', 'own' or a whole number >= 1, got 0"),
+        ({"epsilon": 0}, "epsilon of p-fcb must be a number >= 1e-06 (inf: no privacy), got 0"),
+        ({"omega2": -1.0}, "omega2 of p-fcb must be a number in [0, 1000000] (how often an accepted message counts), got -1.0"),
+        (
+            {"learning": "guess"},
+            "learning of p-fcb must be 'check', 'invvar', 'naive' or 'echo' (what is made of a message), got 'guess'",
+        ),
+        ({"window": [0, 10]}, "window[0] of p-fcb must be a whole number in [1, 1000000000000], got 0"),
+        (
+            {"exploration": 0},
+            "exploration of p-fcb must be 'common', 'own' or a whole number in [1, 1000000000000] (rounds, or whose xi is), got 0",
+        ),
     ],
 )
 def test_bad_options_are_refused_in_one_line(options, line):

@@ -78,9 +78,9 @@ def assert_foreseen(before, after):
 @pytest.mark.parametrize(
     "claim, complaint",
     [
-        ("Claim(-1.0)", "epsilon of a claim must be a number > 0, got -1.0"),
-        ("Claim(0.0)", "epsilon of a claim must be a number > 0, got 0.0"),
-        ("Claim(float('nan'))", "epsilon of a claim must be a number > 0, got nan"),
+        ("Claim(-1.0)", "epsilon of a claim must be a number in [1e-06, 1e+06] or inf, got -1"),
+        ("Claim(0.0)", "epsilon of a claim must be a number in [1e-06, 1e+06] or inf, got 0"),
+        ("Claim(float('nan'))", "epsilon of a claim must be a number in [1e-06, 1e+06] or inf, got nan"),
         ("Claim(1.0, delta=-0.5)", "delta of a claim must be a number in [0, 0.01], got -0.5"),
         ("Claim(1.0, delta=float('nan'))", "delta of a claim must be a number in [0, 0.01], got nan"),
         ("Claim(1.0, delta=1.0)", "delta of a claim must be a number in [0, 0.01], got 1.0"),

@@ -315,7 +315,7 @@ class SingleOptions(PrivateOptions):
     reading: Literal["live", "frozen", "fresh"] = Field("live", description="of the paper's rule for refreshing a mean")
 
 
-PLAIN = PrivateOptions.without("mode", "epsilon", "rate", "nominal", "noise")
+PLAIN = PrivateOptions.without("mode", "rate", "nominal", "noise", epsilon=inf)
 SINGLE = SingleOptions.without("life", "noise")
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from coterie import algorithms, contract
 from coterie.building import build, doors_of
-from coterie.contract import Method
+from coterie.contract import Entry, Method
 from coterie.engines.attacks import ATTACKS, HONEST
 from coterie.engines.compiled import Engine, engine_of
 from coterie.engines.faults import Weather
@@ -114,11 +114,17 @@ def errors_of(study: Specification, row: Row) -> Iterator[None]:
         raise UsageError(f"{study.place}: {row.label}: {error}") from None
 
 
-def _make_case(study: Specification, row: Row, replication: int) -> Case:
-    entry, asked = algorithms.find(row.reference), problem_of(study)
-    if entry.problem != asked.sort:
+def entry_of(study: Specification, row: Row) -> Entry:
+    """Of an algorithm that can play the study's problem."""
+    entry, sort = algorithms.find(row.reference), problem_of(study).sort
+    if entry.problem != sort:
         wanted = alternatives(repr(kind) for answers in PROBLEMS if answers.sort == entry.problem for kind in answers.kinds)
         raise UsageError(f"problem.kind must be {wanted} for {entry.name}, got {study.problem.kind!r}")
+    return entry
+
+
+def _make_case(study: Specification, row: Row, replication: int) -> Case:
+    entry, asked = entry_of(study, row), problem_of(study)
     problem, worlds, overall, setting = asked.instance(row, replication)
     graph = make_graph(study, np.random.default_rng([study.seed, replication, NETWORK]))
     method = build(entry, row.options, setting)

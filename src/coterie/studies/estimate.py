@@ -14,14 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coterie import algorithms
 from coterie.building import build
 from coterie.contract import Algorithm, Method, Setting, Terms, out_record, plan_record
 from coterie.engines.memory import role_ledger
 from coterie.errors import UsageError
 from coterie.privacy.secret import envelope_record, secret_record
 from coterie.problem import bernoulli, suppliers
-from coterie.studies.case import errors_of, is_random
+from coterie.studies.case import entry_of, errors_of, is_random
 from coterie.studies.running import batch_size
 from coterie.studies.spec import Procurement, Row, Specification
 from coterie.studies.wiring import Wires, wires_of
@@ -143,7 +142,8 @@ def made_small(study: Specification, row: Row) -> tuple[Method, float]:
 
     Tables about all agents take time to make. Who cannot do with fewer agents (so many must be honest) is made as it is.
     """
-    entry, agents = algorithms.find(row.reference), study.problem.agents
+    with errors_of(study, row):
+        entry, agents = entry_of(study, row), study.problem.agents
     try:
         if agents > AGENTS_BUILT:
             small, half = (build(entry, row.options, setting_of(study, row, count)) for count in AGENTS_TRIED)
