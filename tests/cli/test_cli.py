@@ -125,7 +125,7 @@ BAD = {
     ("--set", "algorithm.epsilom=1"): "did you mean 'epsilon'?",
     ("--set", "horizon=0"): "horizon must be a whole number in [1, 1000000000000], got 0",
     ("--set", "replications=0"): "replications must be a whole number in [1, 100000000], got 0",
-    ("--set", "algorithm.participation=2"): "participation of cdp-mab must be a number in (0, 1] (share of agents that report in an epoch), got 2",
+    ("--set", "algorithm.participation=2"): "participation of cdp-mab must be a number in (0, 1] (share of agents that report",
     ("--set", "problem.means=[0.5, 1.5]"): "problem.means[1] must be a number in [0, 1], got 1.5",
     ("--set", "network.edges=[[0, 1]]"): "network.edges must connect all agents, got the components [0, 1], [2], [3], [4]",
     ("--set", "algorithm.noise='secagg'", "--set", "algorithm.participation=0.5"): "participation must be 1 with noise",

@@ -94,8 +94,8 @@ OPTIONS = {
     ),
     "votes misspelt": (
         {"name": "pr-ucb", "votes": "medien"},
-        "algorithm[0].votes of pr-ucb must be 'median', 'mean' or 'scouts' (what is made of the votes on an arm), got 'medien'; "
-        "did you mean 'median'?",
+        "algorithm[0].votes of pr-ucb must be 'median', 'mean' or 'scouts' (what is made of the votes on an arm), got "
+        "'medien'; did you mean 'median'?",
     ),
 }
 

@@ -137,7 +137,8 @@ def test_an_alpha_that_some_drawn_agent_cannot_meet_is_refused_before_anything_r
         ({"window": [0, 10]}, "window[0] of p-fcb must be a whole number in [1, 1000000000000], got 0"),
         (
             {"exploration": 0},
-            "exploration of p-fcb must be 'common', 'own' or a whole number in [1, 1000000000000] (rounds, or whose xi is), got 0",
+            "exploration of p-fcb must be 'common', 'own' or a whole number in [1, 1000000000000] "
+            "(rounds, or whose xi is), got 0",
         ),
     ],
 )
