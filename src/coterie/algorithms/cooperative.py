@@ -404,10 +404,10 @@ def build_single(o: SingleOptions, s: Setting) -> Method:
 
 
 ENTRIES = (
-    Entry("ucb1", "every agent learns alone from its exact rewards", PLAIN.without("life"), build_ucb1),
+    Entry("ucb1", "every agent learns alone from its exact rewards and sends nothing", PLAIN.without("life"), build_ucb1),
     Entry("coop-ucb", "agents pass their exact counts and sums to agents nearby", PLAIN, build_plain),
     Entry("private-ucb", "agents pass noisy means to agents nearby", PrivateOptions, build_private,
           ({}, {"mode": "corrected"}, {"mode": "paper", "epsilon": 0.5}, {"mode": "corrected", "noise": "kept"})),
-    Entry("dp-ucb-int", "every agent learns alone from noisy means of its rewards", SINGLE, build_single,
+    Entry("dp-ucb-int", "every agent learns alone from noisy means of its rewards and sends nothing", SINGLE, build_single,
           ({}, {"mode": "paper", "reading": "frozen"}, {"mode": "paper", "epsilon": 0.5, "reading": "fresh"})),
 )

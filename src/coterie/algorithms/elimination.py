@@ -536,5 +536,5 @@ ENTRIES = (
           POOLED, {"rounds": 4}),
     entry("hdp-mab", "hybrid", "agents drop bad arms together; one agent of each group collects reports for a server", HYBRID,
           {"weighting": "components"}),
-    entry("single-mab", "alone", "every agent drops bad arms alone and tells nobody anything", HYBRID.without("weighting")),
+    entry("single-mab", "alone", "every agent drops bad arms alone and sends nothing", HYBRID.without("weighting")),
 )

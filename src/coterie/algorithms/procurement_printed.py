@@ -327,7 +327,7 @@ def facts(p: Any, o: Any, s: Setting) -> dict[str, float]:
 
 SMALL = {"window": (8, 64), "exploration": 6}
 ENTRIES = (
-    Entry("nf-cb", "every agent learns the producers' qualities alone", SOLE, build_alone,
+    Entry("nf-cb", "every agent learns the producers' qualities alone and sends nothing", SOLE, build_alone,
           ({"exploration": 6}, {"exploration": 6, "oracle": "safe", "probe": 9}, {"exploration": 6, "estimate": "thompson"}),
           "procurement"),
     Entry("fcb", "agents pool what they learn about the producers in every round", POOLED, build_pooled,

@@ -11,6 +11,7 @@ from coterie.cli.layout import Entry, lines
 from coterie.privacy.statement import Promise, epsilon_text, promise
 from coterie.report.groups import drawn
 from coterie.report.numbers import decimals_of, plural, sent_text
+from coterie.report.problems import told_by
 from coterie.report.regret import mean_regret
 from coterie.report.rows import Row
 from coterie.report.words import Words
@@ -33,7 +34,7 @@ def summary_lines(document: dict[str, Any], width: int, every: bool = False) -> 
 
 def _table(rows: Sequence[Row], words: Words, width: int) -> list[Text]:
     """Where that spares a second line for each row, messages are left to the page."""
-    headings = ["regret\nper agent", "\nviolated" if "procurement" in rows[0] else "best\narm", "\nmessages", "data\nsent"]
+    headings = ["regret\nper agent", "\n".join(told_by(rows[0]).judged).lower(), "\nmessages", "data\nsent"]
     headings = [words.in_place_of_ours(heading) for heading in (*headings, "promised\nε", "ε that\nholds")]
     decimals = decimals_of([median(row["regret_per_agent"]["margin"] or 0.0 for row in rows)])
     entries = [Entry(row["label"], cells(row, decimals)) for row in rows]
@@ -48,7 +49,7 @@ def cells(row: Row, decimals: int) -> list[Text | str]:
     holds = epsilon_text(privacy["accounted"]).partition(", delta")[0]
     return [
         regret_text(row["regret_per_agent"], decimals),
-        outcome(row),
+        told_by(row).outcome(row),
         f"{said['messages']:,.0f}",
         sent_text(said["bytes"]),
         epsilon_text(privacy["claimed"]).partition(", delta")[0],
@@ -65,13 +66,6 @@ def regret_text(regret: Spread, decimals: int) -> str:
     return f"{regret['mean']:,.{decimals}f} ± {near if margin == 0 or float(near.replace(',', '')) else f'{margin:.1g}'}"
 
 
-def outcome(row: Row) -> str:
-    """How often the best arm was found, or how often an agent's order was not good enough."""
-    if "procurement" in row:
-        return f"{row['procurement']['violations']['mean']:,.1f}"
-    return "-" if row["best_arm_rate"] is None else f"{100 * row['best_arm_rate']:.0f} %"
-
-
 def key(rows: Sequence[Row], shown: Sequence[Row]) -> list[str]:
     """What was run, and what the columns mean."""
     first, found = rows[0], {promise(row["privacy"]) for row in shown}
@@ -79,10 +73,7 @@ def key(rows: Sequence[Row], shown: Sequence[Row]) -> list[str]:
     told = [", ".join(plural(count, noun) for noun, count in sizes.items())]
     known = first["regret_per_agent"]["margin"] is not None
     told += ["±: 95 % interval of the mean over the runs (Student's t)" if known else "±: not known after one run"]
-    if "procurement" in first:
-        told += ["violated: rounds per agent whose order was not good enough"]
-    else:
-        told += ["best arm: share of agents that played it most in the last tenth of the rounds"]
+    told += [f"{' '.join(told_by(first).judged).lower()}: {told_by(first).judging}"]
     told += [f"ε: of {first['privacy']['unit']}"]
     told += [", ".join(f"{mark} {kind.value}" for kind, mark in MARKS.items() if kind in found)]
     return [line for line in told if line]

@@ -21,7 +21,7 @@ class Arms:
 
     arm = "for example a treatment or an offer; the best one is not known beforehand"
     judged = ("Best", "arm")  # the two lines of a column's heading
-    judging = "“Best arm” is the share of agents that end on it"
+    judging = "share of agents that played it most in the last tenth of the rounds"
 
     @staticmethod
     def choosing(row: Row) -> str:
@@ -59,7 +59,7 @@ class Procurement(Arms):
 
     arm = "here: a producer to order from"
     judged = ("Violated", "rounds")
-    judging = "Violated rounds are those of one agent whose order was not good enough"
+    judging = "rounds of one agent whose order was not good enough"
 
     @staticmethod
     def choosing(row: Row) -> str:
