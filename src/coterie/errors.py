@@ -51,7 +51,7 @@ class StorageError(CoterieError):
     meaning = "the disk, or whatever was to be written to, refused"
 
 
-SUCCESS, FAILED, INTERRUPTED, BROKEN_PIPE = 0, 1, 130, 141
+SUCCESS, FAILED, HUNG_UP, INTERRUPTED, BROKEN_PIPE, TERMINATED = 0, 1, 129, 130, 141, 143
 
 
 def exit_codes() -> dict[int, str]:
@@ -60,6 +60,8 @@ def exit_codes() -> dict[int, str]:
         SUCCESS: "success; of an audit: no promise was found broken",
         FAILED: "a promise is broken (audit)",
         INTERRUPTED: "interrupted (Ctrl-C); what was finished is kept",
+        HUNG_UP: "the terminal went away (SIGHUP); what was finished is kept",
+        TERMINATED: "ended from outside (SIGTERM); what was finished is kept",
         BROKEN_PIPE: "whoever read the output stopped reading, such as head (a broken pipe)",
     }
     return dict(sorted((found | {kind.exit_code: kind.meaning for kind in _kinds(CoterieError)}).items()))

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from coterie import studies
 from coterie.cli.main import main
 
 SMALL = """
@@ -63,3 +64,17 @@ def test_a_file_in_the_place_of_the_folder_is_one_line(run, tmp_path):
     for more in ([], ["--fresh"]):
         assert run(*more) == (7, "", "coterie: here: cannot be made: it is a file, and no folder\n")
     assert (tmp_path / "here").read_text() == "a file"
+
+
+def test_another_title_or_label_is_told_everywhere_and_nothing_is_run_again(run, tmp_path, monkeypatch):
+    assert run("--json")[0] == 0
+    before = json.loads((tmp_path / "here/summary.json").read_text())
+    monkeypatch.setattr(studies, "run_batches", None)
+    code, out, _ = run("--json", "--set", "title=Other", "--set", "algorithm.0.label=changed")
+    after = json.loads((tmp_path / "here/summary.json").read_text())
+    assert code == 0 and json.loads(out) == after and after["study"]["title"] == "Other"
+    assert [row["label"] for row in after["rows"]] == ["changed epsilon=1", "changed epsilon=inf"]
+    assert "changed" in (tmp_path / "here/report.html").read_text()
+    assert [row["regret"] for row in after["rows"]] == [row["regret"] for row in before["rows"]]
+    assert json.loads((tmp_path / "here/manifest.json").read_text())["study"] == after["study"]
+    assert run("--json", "--set", "title=Other", "--set", "algorithm.0.label=changed")[0] == 0

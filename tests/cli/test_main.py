@@ -23,7 +23,7 @@ def test_without_arguments_there_is_help_and_no_error(command):
 
 def test_the_exit_codes_are_those_of_the_errors_and_stand_in_the_help_and_the_docs(command):
     codes = exit_codes()
-    assert set(codes) == {0, 1, 2, 3, 4, 7, 70, 130, 141}
+    assert set(codes) == {0, 1, 2, 3, 4, 7, 70, 129, 130, 141, 143}
     assert codes[UsageError.exit_code] == UsageError.meaning and codes[CoterieError.exit_code] == CoterieError.meaning
     rows = re.findall(r"^\| (\d+) \| (.+) \|$", DOCS.read_text(), re.MULTILINE)
     assert {int(code): meaning for code, meaning in rows} == codes
@@ -125,3 +125,22 @@ def test_wherever_a_name_is_asked_for_the_nearest_is_suggested(command, argument
 def test_only_a_near_word_is_suggested_and_its_case_does_not_matter():
     assert nearest("EPSILO", ["mode", "epsilon"]) == "epsilon" and nearest("qqq", ["mode", "epsilon"]) is None
     assert hint("qqq", ["mode"]) == ""
+
+
+# --- where nobody listens -----------------------------------------------------------------------------------------
+
+
+def test_a_closed_output_is_no_crash(command, monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    assert command("--version").returncode == 0
+
+
+@pytest.mark.parametrize("stream", [None, "full"])
+def test_an_error_that_cannot_be_told_keeps_its_code_and_stays_out_of_the_output(command, monkeypatch, stream):
+    class Full(io.StringIO):
+        def write(self, text):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(sys, "stderr", stream and Full())
+    done = command("run", "nope")
+    assert (done.returncode, done.stdout) == (2, "")

@@ -137,3 +137,16 @@ def test_any_name_of_a_file_may_be_that_of_an_algorithm_and_of_a_study(tmp_path,
     study = tmp_path / f"{stem}-study.v2.toml"
     study.write_text('horizon = 50\n[problem]\nmeans = [0.9, 0.5]\nagents = 2\n[[algorithm]]\nname = "cdp-mab"\n')
     assert load_study(study).folder.name.startswith(f"{stem}-study.v2-")
+
+
+def test_words_of_a_study_are_no_control_codes_and_a_title_stays_on_its_line(capsys, wide):
+    privacy = {"claimed": None, "accounted": {"epsilon": None, "delta": 0.0}, "private": False, "unit": "u"}
+    row = {"label": "a\nb\u202ec", "agents": 4, "arms": 3, "horizon": 9, "replications": 1, "best_arm_rate": 1.0,
+           "privacy": privacy, "regret_per_agent": {"mean": 10.0, "sem": None, "margin": None},
+           "communication": {"messages": 2, "bytes": 9.0}}  # fmt: skip
+    printed, study = console.output(), {"title": "one\ntwo", "words": {"arm": "x\x1b[31m"}}
+    for line in summary_lines({"study": study, "rows": [row]}, printed.width):
+        printed.print(line)
+    text = capsys.readouterr().out
+    assert text.splitlines()[0].strip() == "one two" and r"a b\u202ec" in text
+    assert not set("\x1b\u202e") & set(text) and r"\x1b[31m" in text

@@ -62,7 +62,7 @@ def _start(target: str, part: str, seconds: int, notes: IO[str]) -> subprocess.P
     """Bounds inside samplers and other compiled helpers are looked at, too, where nothing of it is kept."""
     paths = {"PYTHONPATH": os.pathsep.join(place for place in sys.path if place)}
     bounds = {"NUMBA_BOUNDSCHECK": "1"} if part == "interpreted" else {}
-    command = [sys.executable, "-m", "coterie.checking.apart", part, target, str(seconds)]
+    command = [sys.executable, "-P", "-m", "coterie.checking.apart", part, target, str(seconds)]
     return subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=notes, text=True, env=os.environ | paths | bounds
     )

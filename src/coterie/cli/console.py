@@ -11,7 +11,9 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")  # all but tab and new line; halves of characters
+CONTROL = re.compile(  # all but tab and new line; halves of characters; marks that turn the direction of what follows
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
 
 
 def visible(text: str) -> str:
@@ -21,6 +23,10 @@ def visible(text: str) -> str:
     'a\\\\x1b[2Jb'
     """
     return CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+def one_line(text: str) -> str:
+    return visible(" ".join(text.split("\n")))
 
 
 class PlainConsole(Console):

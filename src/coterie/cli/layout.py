@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from coterie.cli.console import visible
+from coterie.cli.console import one_line, visible
 
 GAP, INDENT = 2, 2
 
@@ -20,7 +20,8 @@ class Entry(NamedTuple):
 
 def lines(headings: Sequence[str], entries: Sequence[Entry], width: int, name: str = "") -> list[Text]:
     """`headings` may have several lines; `name` heads the labels."""
-    entries = [entry._replace(label=visible(entry.label), remark=visible(entry.remark)) for entry in entries]
+    entries = [entry._replace(label=one_line(entry.label), remark=visible(entry.remark)) for entry in entries]
+    headings = [visible(heading) for heading in headings]
     widths = [
         max(map(cell_len, [*heading.split("\n"), *(str(entry.cells[place]) for entry in entries)]))
         for place, heading in enumerate(headings)

@@ -57,6 +57,8 @@ def options(
 @interruptible
 def main() -> None:
     """Run a command. Every error is one line on stderr; its class decides the exit code."""
+    if sys.stdout is None:  # closed by whoever started the command
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may lack some characters
     try:
@@ -87,7 +89,9 @@ def main() -> None:
 
 
 def fail(message: str, code: int) -> NoReturn:
-    print(f"coterie: {visible(' '.join(message.splitlines()))}", file=sys.stderr)
+    with contextlib.suppress(OSError, ValueError):  # where nobody can be told, the code still tells
+        if sys.stderr is not None:
+            print(f"coterie: {visible(' '.join(message.splitlines()))}", file=sys.stderr, flush=True)
     sys.exit(code)
 
 

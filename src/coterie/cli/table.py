@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.text import Text
 
-from coterie.cli.console import visible
+from coterie.cli.console import one_line, visible
 from coterie.cli.layout import Entry, lines
 from coterie.privacy.statement import Promise, epsilon_text, promise
 from coterie.report.groups import drawn
@@ -29,7 +29,7 @@ def summary_lines(document: dict[str, Any], width: int, every: bool = False) -> 
     shown, why = (rows, "") if every else telling(rows)
     below = [*key(rows, shown), *([f"{len(shown)} of {len(rows)} rows, {why}; {ELSEWHERE}"] if why else [])]
     told = [Text(visible(words.in_place_of_ours(line))) for line in below]
-    return [Text(visible(document["study"]["title"]), "bold"), Text(""), *_table(shown, words, width), Text(""), *told]
+    return [Text(one_line(document["study"]["title"]), "bold"), Text(""), *_table(shown, words, width), Text(""), *told]
 
 
 def _table(rows: Sequence[Row], words: Words, width: int) -> list[Text]:

@@ -145,7 +145,7 @@ def not_covered(price: Price, study: Specification) -> Iterator[str]:
         yield "A single report, should anyone see one: it carries only a share of the noise."
     if public := problem_of(study).public:
         yield public
-    yield f"The whole history of an agent: of all its {every:,} rounds together {held(price.epsilon_of(every))}."
+    yield f"The whole history of an agent: of all its {every:,} rewards together {held(price.epsilon_of(every))}."
     yield "Another run, row or study on the same data: what is lost adds up."
     yield "A simulation, whose noise follows from its seed: this is about agents that draw their noise by themselves."
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from coterie.errors import UsageError
 from coterie.studies.estimate import Estimate, estimate_study
 from coterie.studies.reading import BUILTIN, load, title_of
 from coterie.studies.results import Result, make_result, manifest, read_result
@@ -41,6 +42,12 @@ class Study:
         `fresh`: what a run left there is removed first; other files stay. What needs more memory or disk than the machine has
         is refused before anything else.
         """
+        if workers is not None and (type(workers) is not int or workers < 1):
+            raise UsageError(f"workers must be a whole number >= 1, got {workers!r}")
+        if fresh and out is None:
+            raise UsageError("fresh must be left out without a folder (out), got True")
+        if progress is not None and not callable(progress):
+            raise UsageError(f"progress must be a function of (done, total, label), got {progress!r}")
         self.forecast(workers).refuse(Path(out) if out is not None else None)
         check_rows(self.specification)
         if out is None:
@@ -60,6 +67,10 @@ def load_study(source: str | Path | Mapping[str, Any], sets: Sequence[str] = ())
     >>> load_study("li-song-4").specification.horizon
     100000
     """
+    if not isinstance(source, str | Path | Mapping):
+        raise UsageError(f"a study must be the path of a TOML file, the name of a built-in study or a dict, got {source!r:.60}")
+    if isinstance(sets, str) or not (isinstance(sets, Sequence) and all(isinstance(one, str) for one in sets)):
+        raise UsageError(f"sets must be a list of texts such as 'horizon=1000', got {sets!r:.60}")
     return Study(load(source, sets))
 
 

@@ -51,10 +51,12 @@ class Estimate(NamedTuple):
         """Raise if the machine has not got what is needed."""
         free = memory_free()
         if self.memory > SPARE * free:
-            raise UsageError(f"this needs about {size_text(self.memory)} of memory, and {size_text(free)} are free")
+            remedy = "fewer agents, arms, replications, hops or workers need less"
+            raise UsageError(f"this needs about {size_text(self.memory)} of memory, and {size_text(free)} are free: {remedy}")
         room = disk_free(folder) if folder is not None else float("inf")
         if self.disk > SPARE * room:
-            raise UsageError(f"this writes about {size_text(self.disk)}, and {size_text(room)} are free in {folder}")
+            free_there = f"{size_text(room)} are free in {folder}"
+            raise UsageError(f"this writes about {size_text(self.disk)}, and {free_there}: fewer replications need less")
 
 
 def size_text(size: float) -> str:

@@ -93,7 +93,7 @@ def read(source: str | Path | Mapping[str, Any]) -> Document:
     file = BUILTIN / f"{source}.toml" if source in known else Path(source)
     try:
         text = file.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    except (FileNotFoundError, IsADirectoryError):
         near = hint(file.stem, known, "`coterie studies` lists them")
         wanted = "the path of a TOML file or the name of a built-in study"
         raise UsageError(f"study must be {wanted}, got {given(str(source))}{near}") from None

@@ -14,6 +14,7 @@ import polars as pl
 from coterie.algorithms import find
 from coterie.checking.verdicts import audited
 from coterie.engines.forecast import ROUNDS_RECORDED
+from coterie.files import alone
 from coterie.privacy.statement import statement
 from coterie.studies import store
 from coterie.studies.budget import dearest_path
@@ -56,7 +57,24 @@ def parquet(frame: pl.DataFrame) -> bytes:
 def read_result(study: Specification, folder: Path) -> Result:
     """A result that was written."""
     *frames, summary = store.read_results(folder).values()
-    return Result(study, json.loads(summary)["rows"], *map(pl.read_parquet, frames))
+    stored = json.loads(summary)
+    result = Result(study, stored["rows"], *map(pl.read_parquet, frames))
+    if stored["study"] == json.loads(store.json_text(study.resolved())):
+        return result
+    result = relabelled(result)
+    with alone(folder):
+        result.write(folder)
+    return result
+
+
+def relabelled(result: Result) -> Result:
+    """Titles, words and labels do not change a run: what was found under others is told under those of the study now."""
+    names = {row["label"]: new.label for row, new in zip(result.summary, result.study.rows, strict=True)}
+    for row in result.summary:
+        row["label"] = names[row["label"]]
+        if "procurement" in row:
+            row["procurement"]["against"] = {names[other]: ratio for other, ratio in row["procurement"]["against"].items()}
+    return result._replace(checkpoints=result.checkpoints.with_columns(pl.col("label").replace_strict(names)))
 
 
 def make_result(study: Specification, batches: dict[Batch, Columns]) -> Result:

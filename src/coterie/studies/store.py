@@ -43,7 +43,8 @@ def open_folder(folder: Path, about: Mapping[str, Any], fresh: bool = False) -> 
         if fresh:
             clear(folder)
         elif (names := _names(folder)) and MANIFEST not in names:
-            raise StateError(f"{folder}: must be empty or hold a run of this study, got other files")
+            remedy = "--out names another folder"
+            raise StateError(f"{folder}: must be empty or hold a run of this study, got other files: {remedy}")
         complete = is_complete(folder, about)
         _sweep(folder)
         if complete is None:
@@ -59,7 +60,7 @@ def is_complete(folder: Path, about: Mapping[str, Any]) -> bool | None:
     if found["hash"] != about["hash"]:
         raise StateError(
             f"{folder}: must be empty or hold a run of this study ({about['hash']}, version {about['version']}), "
-            f"got one of {found['name']} ({found['hash']}, version {found['version']})"
+            f"got one of {found['name']} ({found['hash']}, version {found['version']}): --out names another folder"
         )
     return os.path.exists(folder / SUMMARY)
 
@@ -87,7 +88,7 @@ def finish(folder: Path, results: Mapping[str, str | bytes]) -> None:
     *tables, summary = RESULTS
     for name in tables:
         write(folder / name, data[name])
-    write(folder / MANIFEST, json_text(read_manifest(folder) | {"sha256": sums}))
+    write(folder / MANIFEST, json_text(read_manifest(folder) | {"study": json.loads(data[summary])["study"], "sha256": sums}))
     write(folder / summary, data[summary])
     with contextlib.suppress(StorageError):  # what cannot be removed does no harm
         _remove_parts(folder)
