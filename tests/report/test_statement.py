@@ -73,15 +73,15 @@ def test_a_weak_promise_is_called_weak_and_can_be_signed(several):
 
 def test_the_row_with_the_smallest_kept_epsilon_is_taken_where_none_is_named(several):
     study, prices = several
-    assert study.rows[page.row_of(study, None, prices)].label == "private epsilon=0.3"
-    assert page.row_of(study, "bare", prices) == BARE and page.row_of(study, "6", prices) == PRINTED
+    assert study.rows[page.headline(prices)].label == "private epsilon=0.3"
+    assert page.row_of(study, "bare") == BARE and page.row_of(study, "6") == PRINTED
 
 
 @pytest.mark.parametrize("wanted", ["0", "7", "-1", "²", "public"])
 def test_an_unknown_row_is_told_which_there_are(several, wanted):
-    study, prices = several
+    study, _ = several
     with pytest.raises(UsageError, match=r"--row must be a number in 1..6 or one of 'private epsilon=3'"):
-        page.row_of(study, wanted, prices)
+        page.row_of(study, wanted)
 
 
 @pytest.mark.parametrize(

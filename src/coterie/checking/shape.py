@@ -6,6 +6,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from pydantic import ValidationError
 
 from coterie import contract
 from coterie.checking.source import Function, check_body, check_parameters, function_of, parameters_of
@@ -42,7 +43,9 @@ def check_entry(entry: Entry, file: str) -> None:
             entry.options(**example)
         except Exception as error:
             what = f"example {example} of {entry.name!r} must be options that it takes"
-            raise AlgorithmError(f"{shown(file)}: {what}: {reason_of(error)}") from None
+            known = f"it takes {', '.join(entry.options.model_fields) or 'none'}, each in its range"
+            strange = isinstance(error, ValidationError)  # whose own words are about classes
+            raise AlgorithmError(f"{shown(file)}: {what}: {known if strange else reason_of(error)}") from None
 
 
 def check_method(method: Any, file: str) -> None:

@@ -42,9 +42,10 @@ def statement(
     path = out or Path(f"{loaded.name}-statement.html")
     if out is not None or not as_json:
         check_writable(path)
+    named = None if row is None else page.row_of(loaded, row)
     with waiting("adding up") as shown:
         prices = price_study(loaded, asked(yes, shown))
-        index = page.row_of(loaded, row, prices)
+        index = page.headline(prices) if named is None else named
         priced = [(other.name, price_study(other, asked(yes, shown))) for other in others]
         found = page.facts(loaded, prices, index, rewards, priced, _audited(loaded.rows[index]) if audit else None)
     if out is not None or not as_json:

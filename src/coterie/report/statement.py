@@ -52,10 +52,8 @@ def headline(prices: Sequence[Price]) -> int:
     return min(kept, key=lambda n: prices[n].epsilon, default=0)
 
 
-def row_of(study: Specification, wanted: str | None, prices: Sequence[Price]) -> int:
+def row_of(study: Specification, wanted: str) -> int:
     """By its label, or by its number from 1 on."""
-    if wanted is None:
-        return headline(prices)
     labels = [row.label for row in study.rows]
     if wanted in labels:
         return labels.index(wanted)

@@ -92,8 +92,10 @@ def read(source: str | Path | Mapping[str, Any]) -> Document:
     known = sorted(path.stem for path in BUILTIN.glob("*.toml"))
     file = BUILTIN / f"{source}.toml" if source in known else Path(source)
     try:
+        if not str(source):  # a path of no letters is the folder one stands in
+            raise FileNotFoundError
         text = file.read_text(encoding="utf-8")
-    except (FileNotFoundError, IsADirectoryError):
+    except FileNotFoundError:
         near = hint(file.stem, known, "`coterie studies` lists them")
         wanted = "the path of a TOML file or the name of a built-in study"
         raise UsageError(f"study must be {wanted}, got {given(str(source))}{near}") from None
