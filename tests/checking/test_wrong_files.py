@@ -60,7 +60,7 @@ THE_FILE = {
     "an interrupt at import": edit(IMPORT, IMPORT + "raise KeyboardInterrupt\n", ": must not stop the program, got Keyboard"),
     "no entries": edit("ENTRIES = ", "OTHERS = ", ": must define ENTRIES = (Entry(...),) with one entry, got none"),
     "an example with an unknown option": edit(
-        '({}, {"epsilon": inf})', '({"nope": 1},)', " must be options that it takes: it takes "
+        '({}, {"epsilon": inf})', '({"nope": 1},)', ": example {'nope': 1} of 'block-ucb' must be options that it takes: it"
     ),
     "an example out of range": edit(
         '({}, {"epsilon": inf})', '({"epsilon": 0.0},)', ": example {'epsilon': 0.0} of 'block-ucb'"
