@@ -39,7 +39,8 @@ def test_no_algorithm_takes_an_epsilon_that_cannot_be_had(name, epsilon):
 @pytest.mark.parametrize("name", PRIVATE)
 @pytest.mark.parametrize("epsilon", [EPSILON_LEAST, 1e6, inf])
 def test_the_ends_of_the_range_belong_to_it(name, epsilon):
-    load_study(STUDY | {"algorithm": [{"name": name, "epsilon": epsilon}]})
+    (row,) = load_study(STUDY | {"algorithm": [{"name": name, "epsilon": epsilon}]}).specification.rows
+    assert row.options.epsilon == epsilon
 
 
 def test_a_claim_of_less_is_a_fault_whoever_makes_it():
