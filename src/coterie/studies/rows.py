@@ -1,9 +1,9 @@
-"""A row of `summary.json`: what a run tells of one algorithm with one choice of parameters. All keys, with their types.
+"""`summary.json`: what a run tells of one algorithm with one choice of parameters, and its answer. All keys, with their types.
 
-JSON has no infinity: an epsilon that is infinite or absent is null.
+JSON has no infinity: an epsilon that is infinite or absent is null. Pages and tables show these numbers and reckon none.
 """
 
-from typing import Any, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 
 class Spread(TypedDict):
@@ -17,19 +17,44 @@ class Spread(TypedDict):
 
 
 class Curve(TypedDict):
-    """Regret summed over agents: the mean, and the lowest and highest of all replications, at every checkpoint."""
+    """Regret summed over agents at every checkpoint: the mean with half of its 95 % interval, and the lowest and highest.
+
+    `per_decision` is what one honest agent has lost so far with each of its decisions.
+    """
 
     round: list[int]
     mean: list[float]
+    margin: list[float | None]
     low: list[float]
     high: list[float]
+    per_decision: list[float]
+    per_decision_margin: list[float | None]
 
 
 class ByAgent(TypedDict):
     """Of each agent, over the replications in which it told the truth; null: there was none."""
 
     regret: list[Any]
-    found: list[Any]
+    margin: list[Any]  # half of the 95 % interval of the mean
+    found: list[Any]  # the share of replications in which it settled on the best arm
+    count: list[int]  # in so many of them it did,
+    of: list[int]  # of so many
+
+
+class Found(TypedDict):
+    """A share as a count."""
+
+    count: int
+    of: int
+
+
+class PromiseOf(TypedDict):
+    """What became of a row's promise of privacy, by `privacy.statement.promise`."""
+
+    state: Literal["kept", "weak", "broken", "nothing"]
+    promised: float | None
+    holds: float | None  # null: no limit
+    guess: float | None  # the largest share of right guesses of one reward, under what holds; null: no limit
 
 
 class Communication(TypedDict):
@@ -110,7 +135,8 @@ class Purchases(TypedDict):
     exploration: int
     regret_after: Spread
     median_after: float
-    violations: Spread
+    violations: Spread  # rounds of one agent
+    below: Spread  # the same as a share of its rounds
     by_agent: BoughtByAgent
     orders: Orders | None
     learned: Learned
@@ -120,6 +146,8 @@ class Purchases(TypedDict):
 class SummaryRow(TypedDict):
     label: str
     algorithm: str
+    method: str  # algorithm and mode: what has one colour
+    alone: bool  # sends nothing
     parameters: dict[str, Any]  # the algorithm's options
     faults: dict[str, Any]  # those that are switched on
     agents: int
@@ -128,14 +156,81 @@ class SummaryRow(TypedDict):
     replications: int
     regret: Spread  # summed over agents, at the horizon
     regret_per_agent: Spread
+    per_decision: Spread  # regret of one decision of an honest agent
     curve: Curve
     best_arm_rate: Any  # a number, or null where there is no best arm
+    found: Found | None  # replications in which every honest agent settled on the best arm
+    found_by: Found | None  # honest agents that did, over all replications
     by_agent: ByAgent
     communication: Communication
     privacy: Privacy
+    promise: PromiseOf
     extra: dict[str, Any]  # what a family measures
     procurement: NotRequired[Purchases]
     warnings: list[str]
     own_file: NotRequired[OwnFile]
     seconds: float
     agent_rounds_per_second: float
+
+
+class Difference(TypedDict):
+    """Of `per_decision`, row minus the one it is held against, run by run: both meet the same instances and seeds."""
+
+    row: int
+    against: int
+    mean: float
+    margin: float | None  # half of the 95 % interval, t(n-1); null under 5 runs
+    verdict: Literal["less", "more", "close"]  # close: the interval holds 0, or there is none
+    runs: int
+
+
+class Unit(TypedDict):
+    decisions: int  # a power of ten in which the best row loses at least 1
+    text: str  # per 1,000 decisions
+
+
+class Figure(TypedDict):
+    value: str
+    label: str
+
+
+class Group(TypedDict):
+    """Rows that differ in what is swept only, or in who lies how: one line, or one panel."""
+
+    name: str  # what their labels share
+    rows: list[int]
+
+
+class Swept(TypedDict):
+    """The one setting in which rows differ, with the value of each row in the hero's order; null: it has none."""
+
+    key: str
+    values: list[Any]
+    log: bool
+
+
+class Answer(TypedDict):
+    """What the study found, in one sentence, and how to show it. Rows are told by their places in `rows`."""
+
+    kind: Literal["privacy", "sweep", "liars", "hops", "procurement", "other"]
+    verdict: Literal["yes", "no", "close"] | None  # null: the sentence is neither
+    sentence: str
+    red: str | None  # promises that are broken
+    caveats: list[str]
+    headline: int | None
+    alone: int | None
+    together: int | None
+    order: list[int]  # in which rows are shown and numbered, in all pictures
+    groups: list[Group]
+    unit: Unit
+    figures: list[Figure]
+    swept: Swept | None
+    differences: list[Difference]
+
+
+class Summary(TypedDict):
+    """All of `summary.json`."""
+
+    study: dict[str, Any]
+    answer: Answer
+    rows: list[SummaryRow]
