@@ -1,0 +1,80 @@
+"""One browser for all tests of this folder, and what looks at a page with it."""
+
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+LOOK = (Path(__file__).parent / "look.js").read_text(encoding="utf-8")
+WIDTHS, SCHEMES = (360, 420, 700, 900, 1400), ("light", "dark")
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+OPEN_ALL = "document.querySelectorAll('details').forEach(one => { one.open = true })"
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """The installed one: nothing is fetched."""
+    program = next(filter(None, map(shutil.which, NAMES)), None)
+    if program is None:
+        pytest.skip("needs an installed Chromium")
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as play:
+        found = play.chromium.launch(executable_path=program)
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="session")
+def opened(browser: Any) -> Callable[..., Any]:
+    """Opens a file in a window of its own and closes it again; what the page does on its own is kept in `noise`."""
+
+    @contextmanager
+    def window(path: Path, **options: Any) -> Iterator[Any]:
+        context = browser.new_context(**{"viewport": {"width": 1400, "height": 1000}} | options)
+        page, address = context.new_page(), path.as_uri()
+        page.noise = []
+        page.on("console", lambda message: page.noise.append(f"console: {message.text}"))
+        page.on("pageerror", lambda error: page.noise.append(f"error: {error}"))
+        page.on("request", lambda asked: page.noise.append(f"request: {asked.url}") if is_foreign(asked.url, address) else None)
+        try:
+            page.goto(address)
+            yield page
+        finally:
+            context.close()
+
+    return window
+
+
+def is_foreign(asked: str, address: str) -> bool:
+    return asked.partition("#")[0] != address and not asked.startswith(("data:", "blob:"))
+
+
+@pytest.fixture(scope="session")
+def look(opened: Callable[..., Any]) -> Callable[..., list[str]]:
+    """All that is wrong with the looks of a page, in every width, light and dark."""
+
+    def faults(path: Path, hero: bool = False, widths: Sequence[int] = WIDTHS) -> list[str]:
+        with opened(path) as page:
+            found = []
+            for width in widths if hero else ():
+                page.set_viewport_size({"width": width, "height": 1000})
+                found += hero_faults(page, width)
+            page.evaluate(OPEN_ALL)
+            for width in widths:
+                page.set_viewport_size({"width": width, "height": 1000})
+                for scheme in SCHEMES:
+                    page.emulate_media(color_scheme=scheme)
+                    found += [f"{width} px, {scheme}: {fault}" for fault in page.evaluate(LOOK)]
+            return found + page.noise
+
+    return faults
+
+
+def hero_faults(page: Any, width: int) -> list[str]:
+    """The first picture is seen without scrolling: all of it beside a desk, its first 200 px on a phone."""
+    box = page.locator("#hero").bounding_box()
+    seen = box["y"] + (box["height"] if width >= 900 else min(200, box["height"]))
+    return [f"{width} px: the hero is seen only after {seen:.0f} px"] if seen > 1000 else []
