@@ -12,7 +12,7 @@ import pytest
 from coterie.report import curves
 from coterie.report.curves import View
 from coterie.report.svg import BOTTOM, HEIGHT, TOP
-from coterie.report.words import Words
+from coterie.studies.words import Words
 
 MakeRow = Callable[..., dict[str, Any]]
 

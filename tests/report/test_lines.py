@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, fromstring
 from coterie.report import hops
 from coterie.report.lines import Series, regret_lines
 from coterie.report.svg import BOTTOM, HEIGHT
-from coterie.report.words import Words
+from coterie.studies.words import Words
 
 MakeRow = Callable[..., dict[str, Any]]
 

@@ -7,7 +7,7 @@ from xml.etree.ElementTree import fromstring
 import pytest
 
 from coterie.report.orders import orders_picture, producer_names, quality_picture
-from coterie.report.words import Words
+from coterie.studies.words import Words
 
 MakeRow = Callable[..., dict[str, Any]]
 ORDERS = {

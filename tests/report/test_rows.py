@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from coterie.report.rows import all_named, emphasised
-from coterie.report.words import Words
+from coterie.studies.words import Words
 
 MakeRow = Callable[..., dict[str, Any]]
 

@@ -8,7 +8,7 @@ import pytest
 
 from coterie.report import tradeoff
 from coterie.report.privacy import Verdict
-from coterie.report.words import Words
+from coterie.studies.words import Words
 
 MakeRow = Callable[..., dict[str, Any]]
 PRIVATE = {"claimed": 1, "accounted": 1}

@@ -16,8 +16,8 @@ from coterie.errors import UsageError
 from coterie.limits import AGENTS_MOST, ARMS_MOST, EPSILON_LEAST, HORIZON_MOST
 from coterie.privacy.mechanisms import MECHANISMS
 from coterie.privacy.statement import epsilon_text, promise, promise_words
-from coterie.report.numbers import plural
-from coterie.report.words import Words
+from coterie.studies.numbers import plural
+from coterie.studies.words import Words
 
 
 def budget(

@@ -10,12 +10,12 @@ from coterie.cli.console import one_line, visible
 from coterie.cli.layout import Entry, lines
 from coterie.privacy.statement import Promise, epsilon_text, promise
 from coterie.report.groups import drawn
-from coterie.report.numbers import decimals_of, plural, sent_text
 from coterie.report.problems import told_by
 from coterie.report.regret import mean_regret
 from coterie.report.rows import Row
-from coterie.report.words import Words
+from coterie.studies.numbers import decimals_of, plural, sent_text
 from coterie.studies.rows import Spread
+from coterie.studies.words import Words
 
 COLOURS = {Promise.KEPT: "green", Promise.WEAK: "yellow", Promise.BROKEN: "red", Promise.NOTHING: "default"}
 MARKS = {kind: kind.mark for kind in Promise}  # words would leave no room for the rows' names

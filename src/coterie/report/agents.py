@@ -13,12 +13,12 @@ from markupsafe import Markup
 
 from coterie.report.controls import learns_from_itself
 from coterie.report.groups import calmest, groups
-from coterie.report.numbers import listed, measured, number, percent
 from coterie.report.privacy import claims_privacy
 from coterie.report.regret import against, decisions_shown
 from coterie.report.rows import Finding, Row, named
 from coterie.report.svg import add, source
 from coterie.report.traffic import talks
+from coterie.studies.numbers import listed, measured, number, percent
 
 AGENTS_MAX = 20  # a summary tells of no more
 NORMAL_95 = 1.959963984540054  # a normal number lies so many standard deviations about its mean in 95 % of cases

@@ -13,8 +13,8 @@ from markupsafe import Markup
 
 from coterie import files
 from coterie.report.axes import Scale, draw_axes, linear_scale
-from coterie.report.numbers import GLUE, number
 from coterie.report.svg import BOTTOM, HEIGHT, LEFT, TOP, WIDTH, add, path, picture, source
+from coterie.studies.numbers import GLUE, number
 
 HERE = Path(__file__).parent
 SIDES = (("zero", "the reward is 0", "c0", ""), ("one", "the reward is 1", "c1", "9 4"))

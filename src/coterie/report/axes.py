@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from coterie.report.numbers import compact
 from coterie.report.svg import HEIGHT, LEFT, add
+from coterie.studies.numbers import compact
 
 
 class Scale(NamedTuple):

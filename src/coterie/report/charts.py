@@ -15,7 +15,7 @@ from coterie.report.lines import regret_lines
 from coterie.report.orders import orders_picture, producer_names, quality_picture
 from coterie.report.ratio import ratio_curves
 from coterie.report.rows import Row
-from coterie.report.words import Words
+from coterie.studies.words import Words
 
 Study = Mapping[str, Any]  # `study` of a summary
 

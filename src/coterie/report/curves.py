@@ -7,11 +7,11 @@ from xml.etree.ElementTree import Element
 
 from coterie.report.axes import Scale, draw_axes, linear_scale, log_scale, needs_log_scale
 from coterie.report.labels import end_names, names_in_lines, width_of
-from coterie.report.numbers import measured
 from coterie.report.rows import Row
 from coterie.report.svg import BOTTOM, HEIGHT, LEFT, TOP, WIDTH, add, colour, dash, path, picture, source
-from coterie.report.words import Words
+from coterie.studies.numbers import measured
 from coterie.studies.rows import Curve
+from coterie.studies.words import Words
 
 CHECKPOINTS_MAX = 300
 

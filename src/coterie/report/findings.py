@@ -10,7 +10,6 @@ from typing import NamedTuple
 from coterie.report.agents import together_finding, victims
 from coterie.report.groups import spoken_of
 from coterie.report.liars import liar_findings
-from coterie.report.numbers import listed, percent
 from coterie.report.price import price_findings
 from coterie.report.privacy import privacy_findings
 from coterie.report.procurement import echo_findings, quality_findings, together_findings
@@ -18,6 +17,7 @@ from coterie.report.regret import regret_findings
 from coterie.report.rows import Finding, Row, named
 from coterie.report.theory import theory_findings
 from coterie.report.traffic import traffic_finding
+from coterie.studies.numbers import listed, percent
 
 
 class Answer(NamedTuple):

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from coterie.engines.attacks import ATTACKS
 from coterie.report.groups import groups_by
 from coterie.report.lines import Series
-from coterie.report.numbers import decimals_of, margin_text, measured, number, percent
 from coterie.report.privacy import claims_privacy
 from coterie.report.regret import against, mean_regret, too_close
 from coterie.report.rows import Finding, Row
 from coterie.report.traffic import talks
+from coterie.studies.numbers import decimals_of, margin_text, measured, number, percent
 
 Group = list[Row]
 

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 from coterie.report.axes import Scale, draw_axes, linear_scale, log_scale, needs_log_scale
 from coterie.report.labels import end_names, names_in_lines, short_labels, width_of
-from coterie.report.numbers import bounds_of, interval_note, measured, number
 from coterie.report.rows import Row, renamed
 from coterie.report.svg import BOTTOM, HEIGHT, LEFT, TOP, WIDTH, add, colour, dash, path, picture, source
-from coterie.report.words import Words
+from coterie.studies.numbers import bounds_of, interval_note, measured, number
+from coterie.studies.words import Words
 
 
 class Series(NamedTuple):

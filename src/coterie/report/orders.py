@@ -6,10 +6,10 @@ from xml.etree.ElementTree import Element
 
 from coterie.report.axes import Scale, linear_scale
 from coterie.report.labels import in_lines, width_of, write_name
-from coterie.report.numbers import compact, number
 from coterie.report.rows import Row
 from coterie.report.svg import WIDTH, add, colour, picture, source
-from coterie.report.words import Words
+from coterie.studies.numbers import compact, number
+from coterie.studies.words import Words
 
 TOP, LANE, FOOT = 30, 40, 44
 PRODUCER, RADIUS = 26, 5.0

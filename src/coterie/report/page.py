@@ -20,7 +20,6 @@ from coterie.report.curves import VIEWS, agent_share, first_view, regret_curves,
 from coterie.report.findings import answers
 from coterie.report.groups import crowded, drawn, groups, spoken_of
 from coterie.report.labels import ROWS_MAX, short_labels
-from coterie.report.numbers import number
 from coterie.report.privacy import Verdict, verdict, with_notes
 from coterie.report.problems import average, told_of
 from coterie.report.question import lead, methods, modes_text, setting
@@ -32,7 +31,8 @@ from coterie.report.theory import promises
 from coterie.report.tradeoff import EPSILON, shape, tradeoff, tradeoff_axis
 from coterie.report.truth import agent_names, truth_of
 from coterie.report.truth import table as truth_table
-from coterie.report.words import Words
+from coterie.studies.numbers import number
+from coterie.studies.words import Words
 
 HERE = Path(__file__).parent
 NO_SWATCH = '<span class="swatch"></span>'  # of a row that no picture shows

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from coterie.privacy.statement import Promise, epsilon_text, promise
 from coterie.report.controls import learns_from_itself
-from coterie.report.numbers import number, times
 from coterie.report.privacy import claims_privacy, epsilon_of
 from coterie.report.procurement import with_violations
 from coterie.report.regret import decisions_shown, mean_regret, per_decisions, too_close
 from coterie.report.rows import Finding, Row, all_named, named
+from coterie.studies.numbers import number, times
 
 # The row that shows what an algorithm loses without noise, where that is another algorithm.
 COUNTERPARTS = {

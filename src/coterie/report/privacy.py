@@ -9,8 +9,8 @@ from enum import Enum
 from typing import Any
 
 from coterie.privacy.statement import WEAK_ABOVE, Promise, epsilon_text, promise, promise_words
-from coterie.report.numbers import GLUE, listed
 from coterie.report.rows import Row, all_named, named
+from coterie.studies.numbers import GLUE, listed
 
 
 class Verdict(Enum):

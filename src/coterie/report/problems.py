@@ -10,10 +10,10 @@ from coterie.report import procurement
 from coterie.report.agents import AGENTS_MAX
 from coterie.report.charts import producers_of
 from coterie.report.dataset import REWARD
-from coterie.report.numbers import number, percent, plural
 from coterie.report.rows import Row
 from coterie.report.truth import agent_names
-from coterie.report.words import Words
+from coterie.studies.numbers import number, percent, plural
+from coterie.studies.words import Words
 
 
 class Arms:

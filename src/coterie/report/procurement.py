@@ -10,10 +10,10 @@ from typing import Any
 
 from coterie.privacy.statement import epsilon_text
 from coterie.report.controls import BASELINE, Comparison, alone_of, compared, echo_of, learns_from_itself
-from coterie.report.numbers import listed, measured, number, percent, plural, times
 from coterie.report.privacy import claims_privacy
 from coterie.report.rows import Finding, Row, all_named, named
 from coterie.report.traffic import talks
+from coterie.studies.numbers import listed, measured, number, percent, plural, times
 from coterie.studies.rows import BoughtByAgent
 
 DELTAS = ("0.01", "0.001", "1e-05")

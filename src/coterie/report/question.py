@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from coterie.algorithms import entries
 from coterie.network import GRAPHS
-from coterie.report.numbers import GLUE, either, listed, number, percent, plural
 from coterie.report.problems import told_of
 from coterie.report.rows import Row, all_named
+from coterie.studies.numbers import GLUE, either, listed, number, percent, plural
 
 MODES = {
     "paper": "run as printed in the paper, with the loss of privacy that really results",

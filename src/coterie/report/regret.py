@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from scipy.special import stdtrit
 
 from coterie.report.controls import compared
-from coterie.report.numbers import measured, times
 from coterie.report.procurement import with_violations
 from coterie.report.rows import Row, all_named, named
+from coterie.studies.numbers import measured, times
 
 
 def mean_regret(row: Row) -> float:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from coterie.report.numbers import number, percent
 from coterie.report.rows import Row
+from coterie.studies.numbers import number, percent
 
 MEASUREMENTS = ("loss_basic", "loss_advanced", "loss_closed_bound", "pivotal_share", "pivotal_rounds")
 

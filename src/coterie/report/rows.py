@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from coterie.report.numbers import listed
-from coterie.report.words import Words
+from coterie.studies.numbers import listed
 from coterie.studies.reading import spelled
 from coterie.studies.rows import SummaryRow as Row
 from coterie.studies.spec import Faults
+from coterie.studies.words import Words
 
 NAMES_MAX = 6
 

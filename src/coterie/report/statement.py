@@ -28,12 +28,12 @@ from coterie.privacy.statement import (
     rounded_up_text,
     unit_of,
 )
-from coterie.report.numbers import GLUE, listed
 from coterie.report.privacy import success_bound
-from coterie.report.words import Words
 from coterie.studies.budget import Price, added_up
 from coterie.studies.case import problem_of
+from coterie.studies.numbers import GLUE, listed
 from coterie.studies.spec import Row, Specification, finite_or_null, rewritten
+from coterie.studies.words import Words
 from coterie.version import VERSION
 
 HERE = Path(__file__).parent

@@ -7,12 +7,12 @@ from typing import Any, Literal
 from coterie.privacy.statement import epsilon_text
 from coterie.report import releases
 from coterie.report.groups import crowded, groups
-from coterie.report.numbers import decimals_of, margin_text, number, sent_text
 from coterie.report.privacy import Verdict, claims_privacy, privacy_text, verdict
 from coterie.report.problems import told_by
 from coterie.report.regret import decisions_shown, per_decisions
 from coterie.report.rows import Row, all_named
 from coterie.report.theory import MEASUREMENTS
+from coterie.studies.numbers import decimals_of, margin_text, number, sent_text
 from coterie.studies.rows import Communication, Spread
 
 SHOWN_ELSEWHERE = {*MEASUREMENTS, *releases.MEASUREMENTS}

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from coterie.report.numbers import listed, measured, number
 from coterie.report.rows import Row, all_named, named
+from coterie.studies.numbers import listed, measured, number
 
 MEASUREMENTS = ("lambda_2", "bound_per_agent", "trivial_bound_per_agent")  # shown here, not among the further ones
 

@@ -8,11 +8,11 @@ from xml.etree.ElementTree import Element
 from coterie.privacy.statement import SENDS_NOTHING, epsilon_text
 from coterie.report.axes import Scale, draw_axes, linear_scale, log_scale, needs_log_scale
 from coterie.report.labels import LETTERS_MAX, ROWS_MAX, Box, best_place, in_lines, width_of, write_name
-from coterie.report.numbers import bounds_of, interval_note, measured, sent_text
 from coterie.report.privacy import Verdict, epsilon_of, verdict
 from coterie.report.rows import Row
 from coterie.report.svg import BOTTOM, HEIGHT, LEFT, TOP, WIDTH, Point, add, colour, path, picture, source
-from coterie.report.words import Words
+from coterie.studies.numbers import bounds_of, interval_note, measured, sent_text
+from coterie.studies.words import Words
 
 LANE = 216  # holds a name of the largest width
 

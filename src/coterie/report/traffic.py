@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from coterie.privacy.statement import SENDS_NOTHING
-from coterie.report.numbers import GLUE, data_size, number, plural
 from coterie.report.rows import Finding, Row, some_named
+from coterie.studies.numbers import GLUE, data_size, number, plural
 
 # With whom an agent exchanges messages. Of a user's own algorithm nothing more is known than that there are others.
 HEARERS = {

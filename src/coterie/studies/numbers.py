@@ -1,0 +1,103 @@
+"""Numbers and lists as people write them: `24.71 ± 0.25`, `12.5 kB`, `3 rounds`, `a, b and c`."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from coterie.privacy.statement import SENDS_NOTHING
+from coterie.studies.rows import Spread
+from coterie.studies.words import plural_of
+
+GLUE = "\N{NO-BREAK SPACE}"  # keeps a number and its unit on one line
+
+
+def number(value: float) -> str:
+    """Three significant digits, whole from 1,000 on: 0.0123, 4.57, 128, 1,234,567."""
+    if value == 0 or not 1e-6 <= abs(value) < 1e15:
+        return f"{value:.3g}"
+    decimals = max(0, 2 - math.floor(math.log10(abs(value))))
+    text = f"{value:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def decimals_of(margins: Sequence[float | None]) -> int:
+    """Decimals that show the smallest margin above zero with two significant digits, at most six."""
+    known = [margin for margin in margins if margin]
+    return min(6, max(0, 1 - math.floor(math.log10(min(known))))) if known else 1
+
+
+def measured(statistic: Spread) -> str:
+    """Mean and half of its 95 % interval; the mean alone after one replication, when no interval is known."""
+    mean, margin = statistic["mean"], statistic["margin"]
+    if margin is None:
+        return number(mean)
+    if margin == 0:
+        return f"{number(mean)}{GLUE}±{GLUE}0"
+    decimals = decimals_of([margin])
+    return f"{mean:,.{decimals}f}{GLUE}±{GLUE}{margin:,.{decimals}f}"
+
+
+def margin_text(statistic: Mapping[str, Any], decimals: int) -> str:
+    """Blank after one replication."""
+    return "" if statistic["margin"] is None else f"± {statistic['margin']:,.{decimals}f}"
+
+
+def bounds_of(statistic: Mapping[str, Any]) -> tuple[float, float]:
+    """Of the 95 % interval; after one replication the number itself."""
+    margin = statistic["margin"] or 0.0
+    return statistic["mean"] - margin, statistic["mean"] + margin
+
+
+def interval_note(marks: str, statistics: Iterable[Mapping[str, Any]]) -> str:
+    """What an axis says of its intervals; nothing where none is known."""
+    known = any(statistic["margin"] is not None for statistic in statistics)
+    return f", {marks}: 95{GLUE}% intervals" if known else ""
+
+
+def data_size(count: float) -> str:
+    """Bytes in the unit people would say: 980 bytes, 12.5 kB, 3.1 MB."""
+    for power, unit in ((4, "TB"), (3, "GB"), (2, "MB"), (1, "kB")):
+        if count >= 999.5 * 1000 ** (power - 1):
+            return f"{number(count / 1000**power)}{GLUE}{unit}"
+    return plural(count, "byte")
+
+
+def sent_text(count: float) -> str:
+    """How much somebody sends in all: 12.5 kB, or that it sends nothing."""
+    return data_size(count) if count else SENDS_NOTHING.replace(" ", GLUE)
+
+
+def compact(value: float) -> str:
+    """An axis label: 250, 20k, 1.5M."""
+    for size, suffix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.4g}{suffix}"
+    return f"{value:.4g}"
+
+
+def percent(share: float) -> str:
+    """A share in percent that says 0 or 100 only if it is."""
+    rounded = round(100 * share, 1)
+    if rounded in (0, 100) and share not in (0, 1):
+        return f"under 0.1{GLUE}%" if share < 0.5 else f"over 99.9{GLUE}%"
+    return f"{rounded:g}{GLUE}%"
+
+
+def times(ratio: float) -> str:
+    """How many times as large: 0.05 times, 1.00 times, 2.34 times, 23.1 times."""
+    digits = f"{ratio:.2f}" if 0.1 <= ratio < 10 else number(ratio)
+    return f"{digits}{GLUE}times"
+
+
+def plural(count: float, noun: str) -> str:
+    return f"{number(count)}{GLUE}{noun if count == 1 else plural_of(noun)}"
+
+
+def listed(items: Sequence[str]) -> str:
+    """a; a and b; a, b and c."""
+    return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
+
+
+def either(items: Sequence[str]) -> str:
+    """a; a or b; a, b or c."""
+    return " or ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
