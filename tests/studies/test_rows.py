@@ -2,7 +2,7 @@
 
 from functools import partial
 from types import NoneType, UnionType
-from typing import Any, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, Literal, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
 import pytest
 
@@ -36,6 +36,8 @@ def misfits(kind: Any, value: Any, place: str = "row") -> list[str]:
         odd = [f"{place}.{key}" for key in (needed - value.keys()) | (value.keys() - hints.keys())]
         plain = get_type_hints(kind)
         return odd + [text for key in value.keys() & plain.keys() for text in misfits(plain[key], value[key], f"{place}.{key}")]
+    if origin is Literal:
+        return [] if value in inside else [place]
     if origin is UnionType:
         return [] if any(not misfits(one, value) for one in inside) else [place]
     if origin is list and isinstance(value, list):

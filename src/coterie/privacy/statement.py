@@ -186,6 +186,20 @@ def rounded_up_text(epsilon: float) -> str:
     return f"{Context(prec=4, rounding=ROUND_CEILING).plus(without_float_error).normalize():,f}"
 
 
+def best_guess(holds: Mapping[str, Any]) -> float | None:
+    """The largest share of right guesses between two equally likely values of a reward: (e^epsilon + delta) / (e^epsilon + 1).
+
+    None: no limit holds.
+
+    >>> round(best_guess({"epsilon": 1.0, "delta": 0.0}), 4)
+    0.7311
+    """
+    if holds["epsilon"] is None:
+        return None
+    wrong = 1 / (1 + exp(min(holds["epsilon"], 700.0)))
+    return min(1.0, 1 - wrong + holds["delta"] * wrong)
+
+
 def odds_text(epsilon: float) -> str:
     """By what factor odds may shift, rounded up.
 

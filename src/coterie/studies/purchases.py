@@ -92,6 +92,7 @@ def tell(study: Specification, about: Procurement, method: Method, columns: Colu
         "regret_after": spread(columns["regret_after"].mean(axis=1)),
         "median_after": float(np.median(columns["regret_after"])),  # of agents and replications: few agents can decide a mean
         "violations": spread(columns["violations"].mean(axis=1)),
+        "below": spread(columns["violations"].mean(axis=1) / study.horizon),
         "by_agent": least_slack | {name: columns[key].mean(axis=0)[:agents_shown].tolist() for name, key in by_agent.items()},
         "orders": None if is_drawn(about) else orders(about, suppliers_of(about, study.seed, 0), mean_orders),
         "learned": {  # units taken from others for one of its own

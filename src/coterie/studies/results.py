@@ -15,14 +15,14 @@ from coterie.algorithms import find
 from coterie.checking.verdicts import audited
 from coterie.engines.forecast import ROUNDS_RECORDED
 from coterie.files import alone
-from coterie.privacy.statement import statement
+from coterie.privacy.statement import best_guess, promise, statement
 from coterie.studies import store
 from coterie.studies.budget import dearest_path
 from coterie.studies.case import Case, checkpoints, make_case, problem_of
 from coterie.studies.rows import SummaryRow
 from coterie.studies.running import AGENTS_SHOWN, Batch, Columns, mean_of_known
 from coterie.studies.spec import Row, Specification, finite_or_null, rewritten
-from coterie.studies.spread import spread
+from coterie.studies.spread import margin, spread
 from coterie.version import VERSION
 
 
@@ -115,10 +115,14 @@ def long_form(study: Specification, index: int, curves: np.ndarray) -> pl.DataFr
 def summarise(study: Specification, row: Row, columns: Columns) -> SummaryRow:
     case = make_case(study, row, 0)
     agents, curves, seconds = study.problem.agents, columns["curves"], columns["seconds"].sum()
+    honest, marks = row.honest(agents), checkpoints(study)
+    said = statement(case.method.claim, case.doors, loss(study, case, columns))
     mean = {name: float(values.mean()) for name, values in columns.items() if values.ndim == 1}
     facts = {
         "label": row.label,
         "algorithm": find(row.reference).name,
+        "method": method_name(row),
+        "alone": mean["messages"] == 0,
         "parameters": row.parameters(),
         "faults": row.troubles(),
         "agents": agents,
@@ -126,17 +130,29 @@ def summarise(study: Specification, row: Row, columns: Columns) -> SummaryRow:
         "horizon": study.horizon,
         "replications": study.replications,
         "regret": spread(curves[:, -1]),
-        "regret_per_agent": spread(curves[:, -1] / row.honest(agents)),
+        "regret_per_agent": spread(curves[:, -1] / honest),
+        "per_decision": spread(curves[:, -1] / honest / study.horizon),
         "curve": {
-            "round": checkpoints(study).tolist(),
+            "round": marks.tolist(),
             "mean": curves.mean(axis=0).tolist(),
+            "margin": margin(curves).tolist(),
             "low": curves.min(axis=0).tolist(),
             "high": curves.max(axis=0).tolist(),
+            "per_decision": (curves.mean(axis=0) / honest / marks).tolist(),
+            "per_decision_margin": (margin(curves) / honest / marks).tolist(),
         },
         "best_arm_rate": float(mean_of_known(columns["best_arm_rate"])),
-        "by_agent": {name: mean_of_known(columns[key]).tolist() for name, key in (("regret", "totals"), ("found", "found"))},
+        **found_counts(columns),
+        "by_agent": {
+            "regret": mean_of_known(columns["totals"]).tolist(),
+            "margin": margin(columns["totals"]).tolist(),
+            "found": mean_of_known(columns["found"]).tolist(),
+            "count": (columns["found"] == 1).sum(axis=0).tolist(),
+            "of": (~np.isnan(columns["found"])).sum(axis=0).tolist(),
+        },
         "communication": {name: mean[name] for name in ("rounds", "messages", "bytes", "cost")},
-        "privacy": statement(case.method.claim, case.doors, loss(study, case, columns)),
+        "privacy": said,
+        "promise": promise_of(said),
         "extra": {name.removeprefix("extra_"): value for name, value in mean.items() if name.startswith("extra_")},
         **problem_of(study).tell(case.method, columns, AGENTS_SHOWN),
         "warnings": [*case.method.warnings, *own_file_warnings(row)],
@@ -145,6 +161,28 @@ def summarise(study: Specification, row: Row, columns: Columns) -> SummaryRow:
         "agent_rounds_per_second": agents * study.horizon * study.replications / max(float(seconds), 1e-9),
     }
     return rewritten(facts, finite_or_null)
+
+
+def method_name(row: Row) -> str:
+    """Algorithm and mode."""
+    mode = {"paper": " as printed", "corrected": ", corrected"}.get(row.parameters().get("mode", ""), "")
+    return f"{find(row.reference).name}{mode}"
+
+
+def found_counts(columns: Columns) -> dict[str, Any]:
+    """In how many replications every honest agent settled on the best arm, and how many agents did; ties do not count."""
+    finders, seekers = columns["finders"], columns["seekers"]
+    if not seekers.any():
+        return {"found": None, "found_by": None}
+    runs = {"count": int((finders == seekers)[seekers > 0].sum()), "of": int((seekers > 0).sum())}
+    return {"found": runs, "found_by": {"count": int(finders.sum()), "of": int(seekers.sum())}}
+
+
+def promise_of(said: dict[str, Any]) -> dict[str, Any]:
+    """What became of a promise, in the words of JSON."""
+    promised = said["claimed"]["epsilon"] if said["claimed"] else None
+    holds = said["accounted"]
+    return {"state": promise(said).name.lower(), "promised": promised, "holds": holds["epsilon"], "guess": best_guess(holds)}
 
 
 def own_file(row: Row) -> dict[str, bool]:

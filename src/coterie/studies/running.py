@@ -130,6 +130,8 @@ def _run(study: Specification, cases: _Cases, batch: Batch, pulse: np.ndarray) -
     return {
         "curves": run.curves,
         "best_arm_rate": mean_of_known(found.T),
+        "finders": (found == 1).sum(axis=1) * (case.agents // found.shape[1]),  # agents that are alike are one
+        "seekers": (~np.isnan(found)).sum(axis=1) * (case.agents // found.shape[1]),
         **{name: np.asarray(getattr(traffic, name), float) for name in ("rounds", "messages", "bytes", "cost")},
         "epsilon": booked(method, run),
         "totals": totals[:, :AGENTS_SHOWN],

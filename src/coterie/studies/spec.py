@@ -73,7 +73,7 @@ Means = Annotated[Flat[Number] | Matrix[Number], Discriminator(shape_of)]
 DATASET_KEYS = ("dataset", "split", "rule", "file")
 DIABETES_SIZES = {"agents": len(diabetes.HOSPITALS), "arms": len(diabetes.ARMS)}
 
-EDITION = 3  # of the numbers a study gives: a new one wherever their meaning changes, so that runs lie in folders of their own
+EDITION = 4  # of the numbers a study gives: a new one wherever their meaning changes, so that runs lie in folders of their own
 
 
 class Table(BaseModel):
