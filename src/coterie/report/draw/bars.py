@@ -1,0 +1,111 @@
+"""Bars from zero, with 95 % intervals, torn ends and arrows between them. Each bar is a picture of one line.
+
+All bars of a picture share a scale and its grid lines, so they can stand in lines of HTML beside names that wrap.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from coterie.report.draw.scale import NARROW, Scale, fitting, linear
+from coterie.report.draw.svg import Element, add, percent, picture, place, source, text_width
+
+TORN_FROM = 3.0  # a bar that is so many times the second largest runs off the scale
+ROOM = 16.0  # percent of the width that is left for the number beside the longest bar
+
+
+class Bar(NamedTuple):
+    value: float
+    margin: float | None
+    text: str  # the number beside it
+    said: str  # its numbers in a sentence
+    marks: Sequence[tuple[float, str]] = ()  # further values on the same line, each with its short name
+
+
+def bar_scale(bars: Sequence[Bar]) -> tuple[Scale, float]:
+    """The common scale, and the value beyond which bars are torn."""
+    values = sorted((bar.value for bar in bars), reverse=True)
+    torn = len(values) > 1 and values[0] > TORN_FROM * values[1] > 0
+    limit = values[0] if torn else float("inf")
+    inside = [bar for bar in bars if bar.value < limit]
+    ends = [bar.value + (bar.margin or 0.0) for bar in inside] + [mark for bar in inside for mark, _ in bar.marks]
+    return linear(ends, 0.0, 100.0 - ROOM, room=1.0), limit
+
+
+def bar_picture(bar: Bar, scale: Scale, limit: float, *, thick: bool) -> Markup:
+    tall = 16 if thick else 11
+    height = (30 if thick else 26) + (12 if bar.marks else 0)
+    svg = picture(height, bar.said, class_="bar")
+    grid(svg, scale)
+    middle = 14 if thick else 12.5
+    if bar.value >= limit:
+        _torn(svg, bar, middle, tall)
+        return source(svg)
+    end = scale.at(bar.value)
+    add(svg, "rect", x=0, y=middle - tall / 2, width=percent(end), height=tall, class_="fill")
+    right = _interval(svg, bar, scale, middle) if bar.margin else end
+    _marks(svg, bar, scale, middle)
+    add(svg, "text", bar.text, x=percent(right), dx=7, y=middle + 4.5, class_="val")
+    return source(svg)
+
+
+def _interval(svg: Element, bar: Bar, scale: Scale, middle: float) -> float:
+    """Light inside the bar and dark outside; returns where it ends."""
+    margin = bar.margin or 0.0
+    low, end, high = (scale.at(bar.value + sign * margin) for sign in (-1, 0, 1))
+    for start, stop, cap, kind in ((low, end, low, "ci inn"), (end, high, high, "ci")):
+        add(svg, "line", x1=percent(start), x2=percent(stop), y1=middle, y2=middle, class_=kind)
+        add(svg, "line", x1=percent(cap), x2=percent(cap), y1=middle - 4, y2=middle + 4, class_=kind)
+    return high
+
+
+def _torn(svg: Element, bar: Bar, middle: float, tall: float) -> None:
+    """Runs to the edge, where it is torn; its number stands inside."""
+    add(svg, "rect", x=0, y=middle - tall / 2, width="100%", height=tall, class_="fill torn")
+    edge = place(svg, 100, middle)
+    add(edge, "path", d="M-12-12l-6 24M-7-12l-6 24", class_="tear")
+    add(svg, "text", f"{bar.text}, beyond the scale", x="100%", dx=-26, y=middle + 4.5, class_="val in", text_anchor="end")
+
+
+def _marks(svg: Element, bar: Bar, scale: Scale, middle: float) -> None:
+    """A ring at each value, with its name below it unless that would touch the one before."""
+    last = float("-inf")
+    for value, name in sorted(bar.marks):
+        across = scale.at(value)
+        ring = place(svg, across, middle)
+        add(ring, "circle", r=4, class_="ring")
+        if (across - last) / 100 * NARROW > text_width(name, 12) + 4:
+            add(ring, "text", name, y=24, text_anchor="middle")
+            last = across
+
+
+def grid(svg: Element, scale: Scale) -> None:
+    for tick in scale.ticks(5):
+        kind = "gl" if tick else "zero"
+        add(svg, "line", x1=percent(scale.at(tick)), x2=percent(scale.at(tick)), y1=0, y2="100%", class_=kind)
+
+
+def arrow_picture(start: float, end: float, scale: Scale, text: str, said: str) -> Markup:
+    """From one bar's end to another's, with what it means above."""
+    svg = picture(36, said, class_="bar arrow")
+    grid(svg, scale)
+    first, last = scale.at(start), scale.at(end)
+    left, back = min(first, last), last < first
+    add(svg, "line", x1=percent(first), x2=percent(last), y1=26, y2=26, class_="arr")
+    head = place(svg, last, 26)
+    add(head, "path", d="M6-4 0 0 6 4" if back else "M-6-4 0 0-6 4", class_="arr")
+    room = (100 - left) / 100 * NARROW
+    across, anchor = (percent(left), "start") if text_width(text, 13) < room else ("0%", "start")
+    add(svg, "text", text, x=across, dx=4, y=15, text_anchor=anchor, class_="d")
+    return source(svg)
+
+
+def axis_picture(scale: Scale, texts: Sequence[str]) -> Markup:
+    """The numbers below the bars; `texts` are those of the scale's ticks."""
+    svg = picture(20, "", class_="bar")
+    svg.attrib.pop("role"), svg.attrib.pop("aria-label")
+    svg.set("aria-hidden", "true")
+    for across, text in fitting([(scale.at(tick), text) for tick, text in zip(scale.ticks(5), texts, strict=True)]):
+        add(svg, "text", text, x=percent(across), y=14, text_anchor="middle" if across else "start")
+    return source(svg)

@@ -1,0 +1,113 @@
+"""Dots with number tags on a logarithmic plane, with lanes for what has no number: no limit, nothing sent."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from coterie.report.draw.marks import State, mark, tag
+from coterie.report.draw.scale import Scale, fitting
+from coterie.report.draw.svg import Element, add, percent, picture, place, points, source, stretched, text_width
+from coterie.report.draw.tags import half_width, tags
+
+HEIGHT, FOOT = 290.0, 24.0
+LANE = 24.0  # percent of the width
+
+
+class Dot(NamedTuple):
+    """`across` is None for a dot in the lane. `name` is the class that has its colour; an empty tag is not drawn."""
+
+    name: str
+    tag: str
+    across: float | None
+    up: float
+    margin: float | None
+    state: State = "kept"
+    says: str = ""  # what is read off it
+    promised: float | None = None  # where something else was promised: a dotted line leads there
+    faint: bool = False
+
+
+class Lane(NamedTuple):
+    text: str
+    left: bool  # of the plane, else right
+
+
+class Axis(NamedTuple):
+    scale: Scale
+    texts: Sequence[tuple[float, str]]  # the values that are marked, with their texts
+
+
+def plane(dots: Sequence[Dot], across: Axis, up: Axis, lane: Lane | None, said: str, lines: Sequence[Sequence[int]] = (),
+          reference: tuple[float, str] | None = None) -> Markup:  # fmt: skip
+    """`lines` join dots of one series; `reference` is a dashed line across with its text."""
+    svg = picture(HEIGHT + FOOT, said, data_readout="", tabindex="0")
+    middle = 0.0
+    if lane:
+        middle = LANE / 2 if lane.left else 100 - LANE / 2
+        add(svg, "rect", x=percent(middle - LANE / 2), y=0, width=percent(LANE), height=HEIGHT, class_="lane")
+        add(svg, "text", lane.text, x=percent(middle), y=HEIGHT + 18, text_anchor="middle")
+    draw_up(svg, up)
+    draw_across(svg, across)
+    places = [(middle if dot.across is None else across.scale.at(dot.across), up.scale.at(dot.up)) for dot in dots]
+    if reference:
+        value, text = reference
+        y = up.scale.at(value)
+        add(svg, "line", x1="0", x2="100%", y1=round(y, 1), y2=round(y, 1), class_="ref")
+        add(svg, "text", text, x="100%", dx=-4, y=round(y - 6, 1), text_anchor="end", class_="d")
+    for line in lines:
+        curve = stretched(svg, HEIGHT)
+        group = add(curve, "g", class_=dots[line[0]].name)
+        add(group, "polyline", points=points((10 * places[i][0], places[i][1]) for i in line), class_="ln thin")
+    for dot, (x, y) in zip(dots, places, strict=True):
+        if dot.promised is not None:
+            _promised(svg, dot, across.scale.at(dot.promised), x, y)
+    tagged = [i for i, dot in enumerate(dots) if dot.tag]
+    others = [places[i] for i, dot in enumerate(dots) if not dot.tag]
+    found = tags([places[i] for i in tagged], [dots[i].tag for i in tagged], HEIGHT, others)
+    beside = dict(zip(tagged, found, strict=True))
+    for i in sorted(range(len(dots)), key=lambda i: not dots[i].faint):
+        dot, (x, y) = dots[i], places[i]
+        group = add(svg, "g", class_=f"pt {dot.name}{' faint' if dot.faint else ''}", data_row=dot.name.removeprefix("r"))
+        add(group, "title", dot.says)
+        here = place(group, x, y)
+        if dot.margin:
+            low, high = (up.scale.at(dot.up + sign * dot.margin) - y for sign in (-1, 1))
+            add(here, "line", y1=round(low, 1), y2=round(high, 1), class_="ci2")
+        if i in beside:
+            right, down, leader = beside[i]
+            half = half_width(dot.tag)
+            if leader:
+                turn = 1 if right > 0 else -1
+                add(here, "path", d=f"M{6 * turn} 0L{right - turn * half:.1f} {down:.1f}", class_="lead")
+            mark(here, dot.state)
+            tag(here, dot.tag, round(right, 1), round(down, 1), half)
+        else:
+            mark(here, dot.state)
+    return source(svg)
+
+
+def draw_up(svg: Element, up: Axis) -> None:
+    """Lines across with their numbers in the margin at the left, which the style sheet leaves free."""
+    for value, text in up.texts:
+        y = round(up.scale.at(value), 1)
+        add(svg, "line", x1="0", x2="100%", y1=y, y2=y, class_="gl")
+        add(svg, "text", text, x=0, dx=-8, y=y + 4, text_anchor="end")
+
+
+def draw_across(svg: Element, across: Axis) -> None:
+    """Numbers below, those that fit on a phone."""
+    for at, text in fitting([(across.scale.at(value), text) for value, text in across.texts]):
+        add(svg, "text", text, x=percent(at), y=HEIGHT + 18, text_anchor="middle")
+
+
+def _promised(svg: Element, dot: Dot, start: float, end: float, y: float) -> None:
+    group = add(svg, "g", class_=f"prom {dot.name}")
+    y = round(y, 1)
+    add(group, "line", x1=percent(start), x2=percent(end), y1=y, y2=y, class_="dotted")
+    add(group, "line", x1=percent(start), x2=percent(start), y1=y - 5, y2=y + 5)
+
+
+def margin_of(axis: Axis) -> float:
+    """Pixels that the numbers of an upward axis take."""
+    return max((text_width(text, 12) for _, text in axis.texts), default=0.0) + 10
