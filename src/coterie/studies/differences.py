@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from coterie.studies.rows import Difference, SummaryRow
+from coterie.studies.rows import Beside, Difference, SummaryRow
 from coterie.studies.spread import RUNS_LEAST, spread
 
 Runs = Sequence[np.ndarray]  # of each row: a number for each run
@@ -25,5 +25,5 @@ def difference(runs: Runs, row: int, against: int) -> Difference:
     mean, margin = found["mean"], found["margin"] if len(runs[row]) >= RUNS_LEAST else None
     assert mean is not None
     beyond = margin is not None and abs(mean) > margin
-    verdict = ("less" if mean < 0 else "more") if beyond else "close"
+    verdict: Beside = ("less" if mean < 0 else "more") if beyond else "close"
     return {"row": row, "against": against, "mean": mean, "margin": margin, "verdict": verdict, "runs": len(runs[row])}

@@ -101,3 +101,22 @@ def listed(items: Sequence[str]) -> str:
 def either(items: Sequence[str]) -> str:
     """a; a or b; a, b or c."""
     return " or ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
+
+
+def amount(value: float) -> str:
+    """A regret in the page's unit, as sentences, tables and pictures tell it: 10.5, 1.6, 120."""
+    return amounts([value])[0]
+
+
+def amounts(values: Sequence[float]) -> list[str]:
+    """The same of several beside each other: with as many decimals, at most four, as show which of them differ.
+
+    >>> amounts([1.62, 10.5]), amounts([1.62, 1.58]), amounts([1200.0, 310.0])
+    (['1.6', '10.5'], ['1.62', '1.58'], ['1,200', '310'])
+    """
+    texts: list[str] = []
+    for decimals in range(0 if values and min(values) >= 100 else 1, 5):
+        texts = [f"{value:,.{decimals}f}" for value in values]
+        if len(set(texts)) == len(set(values)):
+            break
+    return texts

@@ -17,9 +17,10 @@ from coterie.engines.forecast import ROUNDS_RECORDED
 from coterie.files import alone
 from coterie.privacy.statement import best_guess, promise, statement
 from coterie.studies import store
+from coterie.studies.answers import answer
 from coterie.studies.budget import dearest_path
 from coterie.studies.case import Case, checkpoints, make_case, problem_of
-from coterie.studies.rows import SummaryRow
+from coterie.studies.rows import Summary, SummaryRow
 from coterie.studies.running import AGENTS_SHOWN, Batch, Columns, mean_of_known
 from coterie.studies.spec import Row, Specification, finite_or_null, rewritten
 from coterie.studies.spread import margin, spread
@@ -38,9 +39,10 @@ class Result(NamedTuple):
         """Long form: row, label, replication, round, regret (total over agents) and regret_per_agent."""
         return self.checkpoints
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Summary:
         """summary.json."""
-        return {"study": self.study.resolved(), "rows": self.summary}
+        study = self.study.resolved()
+        return {"study": study, "answer": answer(study, self.summary, self.checkpoints), "rows": self.summary}
 
     def write(self, folder: Path) -> None:
         """Into the folder of a run that was begun there."""

@@ -173,6 +173,9 @@ class SummaryRow(TypedDict):
     agent_rounds_per_second: float
 
 
+Beside = Literal["less", "more", "close"]  # close: the 95 % interval holds 0, or there is none
+
+
 class Difference(TypedDict):
     """Of `per_decision`, row minus the one it is held against, run by run: both meet the same instances and seeds."""
 
@@ -180,7 +183,7 @@ class Difference(TypedDict):
     against: int
     mean: float
     margin: float | None  # half of the 95 % interval, t(n-1); null under 5 runs
-    verdict: Literal["less", "more", "close"]  # close: the interval holds 0, or there is none
+    verdict: Beside
     runs: int
 
 
@@ -220,6 +223,7 @@ class Answer(TypedDict):
     headline: int | None
     alone: int | None
     together: int | None
+    names: list[str]  # of all rows, as people say them
     order: list[int]  # in which rows are shown and numbered, in all pictures
     groups: list[Group]
     unit: Unit

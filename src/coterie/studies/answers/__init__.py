@@ -1,0 +1,72 @@
+"""The answer of a study in one sentence, true of its numbers, and how to show it.
+
+What a study asks follows from its rows: from what differs between them, never from its name. `Yes` and `No` are said only
+where the 95 % interval of the paired difference leaves out 0. A row whose promise is broken is never the one to speak of, and
+is always named.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import polars as pl
+
+from coterie.studies.answers import liars, other, procurement, sweeps, together
+from coterie.studies.answers.figures import figures
+from coterie.studies.answers.promises import red_line
+from coterie.studies.answers.told import Said, Told, with_all_rows
+from coterie.studies.differences import runs_of
+from coterie.studies.groups import sweep_of
+from coterie.studies.rows import Answer, SummaryRow
+from coterie.studies.spread import RUNS_LEAST
+
+Kind = Literal["privacy", "sweep", "liars", "hops", "procurement", "other"]
+
+
+def answer(study: dict[str, Any], rows: Sequence[SummaryRow], frame: pl.DataFrame) -> Answer:
+    """Of the rows of a summary, and the table of all their runs."""
+    told = Told(study, rows, runs_of(frame, rows))
+    kind, said = find_answer(told)
+    said = with_all_rows(told, said)
+    return {
+        "kind": kind,
+        "verdict": said.verdict,
+        "sentence": said.sentence,
+        "red": red_line(told),
+        "caveats": caveats(told, said),
+        "headline": said.headline,
+        "alone": said.alone,
+        "together": said.together,
+        "names": told.names,
+        "order": list(said.order),
+        "groups": list(said.groups),
+        "unit": told.unit,
+        "figures": figures(told, said),
+        "swept": said.swept,
+        "differences": list(told.asked.values()),
+    }
+
+
+def find_answer(told: Told) -> tuple[Kind, Said]:
+    if "procurement" in told.rows[0]:
+        return "procurement", procurement.tell(told)
+    if trouble := liars.trouble_of(told):
+        return "liars", liars.tell(told, trouble)
+    sweep, cast = sweep_of(told.rows), together.cast_of(told)
+    if sweep and (sweep.key != "epsilon" or cast.alone is None):
+        return "hops" if sweep.key == "life" else "sweep", sweeps.tell(told, sweep)
+    if together.asks(cast):
+        return "privacy", together.tell(told)
+    return "other", other.tell(told)
+
+
+def caveats(told: Told, said: Said) -> list[str]:
+    runs = told.rows[0]["replications"]
+    found = list(said.caveats)
+    if runs < RUNS_LEAST:
+        found.append(f"{'One run' if runs == 1 else f'{runs} runs'}: too few for an interval, so any difference may be chance.")
+    if told.study["problem"].get("dataset"):
+        found.append("Simulated from old records; not a medical finding.")
+    kept = [row for row in told.rows if row["promise"]["state"] in ("kept", "weak")]
+    if kept:
+        found.append(told.say(f"ε protects {kept[0]['privacy']['unit']}, not one person."))
+    return found

@@ -1,0 +1,71 @@
+"""Which settings rows differ in, and which rows differ in nothing else."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from coterie.studies.names import name_without, row_name, settings_of
+from coterie.studies.rows import Group, SummaryRow
+
+VALUES_LEAST = 3  # of a setting that is swept, unless it is all that rows differ in
+
+
+class Line(NamedTuple):
+    """Rows in the order of one number, in which alone they differ; `rest` have no number there (no noise, no limit)."""
+
+    name: str
+    rows: list[int]
+    rest: list[int]
+
+
+class Sweep(NamedTuple):
+    key: str
+    lines: list[Line]
+    others: list[int]  # rows that stand in no line
+
+
+def groups_by(rows: Sequence[SummaryRow], keys: tuple[str, ...]) -> list[Group]:
+    """Rows that differ in the settings of these keys only, under their names without the words that spell these."""
+    members: dict[str, list[int]] = {}
+    for place, row in enumerate(rows):
+        others = {key: value for key, value in settings_of(row).items() if key not in keys}
+        members.setdefault(f"{row['algorithm']} {name_without(row, keys)} {others}", []).append(place)
+    names = [_renamed(rows[places[0]], keys) for places in members.values()]
+    return [
+        {"name": name if names.count(name) == 1 else row_name(rows[places[0]]), "rows": places}
+        for name, places in zip(names, members.values(), strict=True)
+    ]
+
+
+def _renamed(row: SummaryRow, keys: tuple[str, ...]) -> str:
+    other = row.copy()
+    other["label"] = name_without(row, keys)
+    return row_name(other)
+
+
+def singly(rows: Sequence[SummaryRow]) -> list[Group]:
+    return [{"name": row_name(row), "rows": [place]} for place, row in enumerate(rows)]
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def sweep_of(rows: Sequence[SummaryRow], spare: int = 1) -> Sweep | None:
+    """The numeric setting by which nearly all rows can be put in line; at most `spare` rows stand in none."""
+    found = [_sweep(rows, key) for key in dict.fromkeys(key for row in rows for key in settings_of(row))]
+    good = [sweep for sweep in found if sweep.lines and len(sweep.others) <= spare]
+    good = [sweep for sweep in good if len(sweep.lines) == 1 or len(sweep.lines[0].rows) >= VALUES_LEAST]
+    return max(good, key=lambda sweep: (-len(sweep.others), len(sweep.lines[0].rows)), default=None)
+
+
+def _sweep(rows: Sequence[SummaryRow], key: str) -> Sweep:
+    lines, others = [], []
+    for group in groups_by(rows, (key,)):
+        value: dict[int, Any] = {place: settings_of(rows[place]).get(key) for place in group["rows"]}
+        numbered = sorted((place for place in value if is_number(value[place])), key=value.__getitem__)
+        if len(numbered) > 1 and all(value[here] < value[there] for here, there in pairwise(numbered)):
+            lines.append(Line(group["name"], numbered, [place for place in value if place not in numbered]))
+        else:
+            others += group["rows"]
+    return Sweep(key, lines, others)
