@@ -13,7 +13,7 @@ from markupsafe import Markup
 from coterie.studies.words import Words
 
 HERE = Path(__file__).parent
-SCRIPTS = ("draw/page.js",)
+SCRIPTS = ("draw/page.js", "draw/download.js")
 
 
 def filled(name: str, words: Words, row_style: str = "", **context: Any) -> str:
