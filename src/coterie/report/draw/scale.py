@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from coterie.report.draw.svg import text_width
@@ -50,16 +51,15 @@ def wide(values: Iterable[float]) -> bool:
     return bool(positive) and 10 * min(positive) <= max(positive)
 
 
-def fitting(marks: Sequence[tuple[float, str]], size: float = 12, gap: float = 10) -> list[tuple[float, str]]:
-    """Of tick marks (percent across, text) those that stand apart on a phone: the first, and each that is clear of the last."""
-    kept: list[tuple[float, str]] = []
-    for across, text in marks:
-        if kept:
-            last, before = kept[-1]
-            if (across - last) / 100 * NARROW < (text_width(text, size) + text_width(before, size)) / 2 + gap:
-                continue
-        kept.append((across, text))
-    return kept
+def fitting(marks: Sequence[tuple[float, str]], size: float = 12, gap: float = 8) -> list[tuple[float, str]]:
+    """Of tick marks (percent across, text) as many as stand apart on a phone: all, every second, every third, ..."""
+    for stride in range(1, len(marks)):
+        kept = list(marks[::stride])
+        room = [(after - before) / 100 * NARROW for (before, _), (after, _) in pairwise(kept)]
+        wide = [(text_width(one, size) + text_width(other, size)) / 2 + gap for (_, one), (_, other) in pairwise(kept)]
+        if all(have >= want for have, want in zip(room, wide, strict=True)):
+            return kept
+    return list(marks[:1])
 
 
 def _linear_ticks(low: float, high: float, most: int) -> list[float]:

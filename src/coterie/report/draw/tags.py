@@ -134,7 +134,7 @@ def _anywhere(height: float) -> Iterator[Tag]:
 
 
 def spread(wanted: Sequence[float], step: float) -> list[float]:
-    """Places at least `step` apart, in the order given (rising), as near to those wanted as can be: means of runs that collide."""
+    """Places at least `step` apart, in the order given (rising), as near to those wanted as can be."""
     blocks: list[list[float]] = []  # [sum of (wanted - place in block), number]
     for place, value in enumerate(wanted):
         blocks.append([value - step * place, 1])

@@ -1,0 +1,136 @@
+"""How regret falls over time: a panel for each method, both scales logarithmic, with all other rows in grey.
+
+Shown is what one decision has cost so far, so lines fall and end at the numbers of the other pictures.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from coterie.report.draw.lines import HEIGHT, Line, panel
+from coterie.report.draw.scale import Scale, log
+from coterie.report.draw.scatter import Axis, margin_of
+from coterie.report.template import csv_text
+from coterie.report.view import Shown, View, method_of
+from coterie.studies.numbers import GLUE, compact
+
+MOMENTS_MAX = 36
+CONTEXT_MAX = 30  # with more rows there is no grey behind a panel
+
+
+class CoursePanel(NamedTuple):
+    heading: str
+    note: str
+    picture: Markup
+
+
+class Course(NamedTuple):
+    panels: list[CoursePanel]
+    left: float
+    caption: str
+    numbers: Markup
+
+
+def course(view: View) -> Course:
+    lines = {one.place: _line(view, one) for one in view.rows}
+    across = log([moment for line in lines.values() for moment, _ in line.values])
+    up = _upward(view, list(lines.values()))
+    ticks = Axis(across, [(tick, compact(tick)) for tick in [*across.ticks(4)[:-1], across.high] if tick >= across.low])
+    grey = len(view.rows) <= CONTEXT_MAX
+    panels = []
+    for heading, members in _groups(view):
+        own = {one.place for one in members}
+        others = [line for place, line in lines.items() if grey and place not in own]
+        ends = " / ".join(one.text for one in members[:4]) + (" / …" if len(members) > 4 else "")
+        drawn = [lines[one.place] for one in members]
+        said = f"{heading}: {view.lost} so far, by round. Ends: " + "; ".join(f"{one.name} {one.full}" for one in members[:12])
+        panels.append(
+            CoursePanel(heading, f"ends at {ends}", panel(drawn, others, ticks, up, said, _steps(view, members, drawn)))
+        )
+    return Course(
+        panels,
+        margin_of(up),
+        f"Regret so far: {view.lost}, by round. {view.intervals(f'Band: 95{GLUE}% interval of the mean. ')}"
+        f"{'Grey: the other rows. ' if grey and len(panels) > 1 else ''}Each line ends at the number used above.",
+        csv_text(
+            ["row", "name", "round", f"regret so far {view.answer['unit']['text']}", "95 % interval, half"],
+            [
+                (one.number, one.name, moment, value, margin)
+                for one in view.rows
+                for (moment, value), margin in zip(lines[one.place].values, _margins(view, one), strict=True)
+            ],
+        ),
+    )
+
+
+def _groups(view: View) -> list[tuple[str, list[Shown]]]:
+    """Rows of one method share a panel; where rows are grouped by what is swept, those of one group do."""
+    found: dict[str, list[Shown]] = {}
+    names = {place: group["name"] for group in view.answer["groups"] for place in group["rows"] if len(group["rows"]) > 1}
+    for one in view.rows:
+        found.setdefault(names.get(one.place) or method_of(one), []).append(one)
+    return [(names.get(members[0].place) or _heading(members), members) for members in found.values()]
+
+
+def _heading(members: Sequence[Shown]) -> str:
+    """What the names of the rows share, or the name of the one there is."""
+    if len(members) == 1:
+        return members[0].name
+    words = [one.name.split(" ") for one in members]
+    shared = []
+    for parts in zip(*words, strict=False):
+        if len(set(parts)) > 1:
+            break
+        shared.append(parts[0])
+    return " ".join(shared).rstrip(",:;") or members[0].row["method"]
+
+
+def kept_moments(view: View, one: Shown) -> list[int]:
+    """Places in the curve, spread evenly over logarithmic time."""
+    rounds = one.row["curve"]["round"]
+    last = len(rounds) - 1
+    if last < MOMENTS_MAX:
+        return list(range(len(rounds)))
+    wanted = [rounds[0] * (rounds[-1] / rounds[0]) ** (step / (MOMENTS_MAX - 1)) for step in range(MOMENTS_MAX)]
+    found, place = [], 0
+    for moment in wanted:
+        while place < last and rounds[place + 1] <= moment * (1 + 1e-9):
+            place += 1
+        found.append(place)
+    return sorted({*found, last})
+
+
+def _line(view: View, one: Shown) -> Line:
+    curve, kept = one.row["curve"], kept_moments(view, one)
+    values = [(float(curve["round"][place]), curve["per_decision"][place] * view.decisions) for place in kept]
+    return Line(one.style, values, _margins(view, one))
+
+
+def _margins(view: View, one: Shown) -> list[float | None]:
+    margins = one.row["curve"]["per_decision_margin"]
+    found = [margins[place] for place in kept_moments(view, one)]
+    return [None if margin is None or not view.enough else margin * view.decisions for margin in found]
+
+
+def _upward(view: View, lines: Sequence[Line]) -> Axis:
+    """Down to the least that a row ends at: a lucky start must not stretch the axis by decades."""
+    ends = [line.values[-1][1] for line in lines if line.values[-1][1] > 0] or [1.0]
+    highest = max([value for line in lines for _, value in line.values] + ends)
+    scale = log([min(ends) / 1.3, max(highest, 2 * min(ends))], HEIGHT, 6.0)
+    return Axis(Scale(*scale), [(tick, compact(tick)) for tick in scale.ticks(4)])
+
+
+def _steps(view: View, members: Sequence[Shown], drawn: Sequence[Line]) -> list[list[str]]:
+    """What is read off at each moment; of many lines the first few."""
+    found = []
+    for place, (moment, _) in enumerate(drawn[0].values):
+        told = [f"Round {moment:,.0f}"]
+        for one, line in list(zip(members, drawn, strict=True))[:6]:
+            value = next((value for when, value in line.values if when == moment), None)
+            if value is not None:
+                margin = line.margins[place] if place < len(line.margins) else None
+                range_ = view.interval(value, margin)
+                told.append(f"{one.number} {one.name}: {view.amount(value)}" + (f" ({range_})" if range_ else ""))
+        found.append(told)
+    return found

@@ -1,0 +1,128 @@
+"""Was privacy promised, and was the promise kept? A line for each row, the broken ones first."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from coterie.privacy.statement import Promise, epsilon_text
+from coterie.report.draw.gauge import gauge
+from coterie.report.view import TAGGED_MAX, Shown, View
+from coterie.studies.numbers import GLUE, listed
+
+ORDER = ("broken", "kept", "weak", "nothing")
+ICONS = {"broken": "✕", "kept": "✓", "weak": "✓", "nothing": ""}
+HEADINGS = {
+    "broken": "Promised and broken",
+    "kept": "Promised and kept",
+    "weak": "Kept, but weak",
+    "nothing": "Nothing promised",
+}
+assert {promise.name.lower() for promise in Promise} == set(ORDER)
+
+
+class StripLine(NamedTuple):
+    state: str
+    icon: str
+    heading: str
+    number: int | None
+    name: str
+    text: str
+    gauge: Markup
+    guess: str
+
+
+def strip(view: View) -> list[StripLine]:
+    """Of many rows, those of which the same is to be said share a line."""
+    together: dict[tuple[str, ...], list[Shown]] = {}
+    for one in view.rows:
+        text = (one.row["promise"]["state"], says(view, one))
+        together.setdefault(text if len(view.rows) > TAGGED_MAX else (*text, one.style), []).append(one)
+    found = sorted(together.values(), key=lambda group: (_rank(group[0]), group[0].number))
+    return [_line(view, group) for group in found]
+
+
+def _rank(one: Shown) -> tuple[int, float]:
+    told = one.row["promise"]
+    return ORDER.index(told["state"]), told["holds"] if told["holds"] is not None else math.inf
+
+
+def _line(view: View, group: Sequence[Shown]) -> StripLine:
+    one = group[0]
+    state, guess = one.row["promise"]["state"], one.row["promise"]["guess"]
+    unread = one.row["alone"] and guess is None
+    drawn = Markup("") if unread else gauge(guess)
+    text = "no message to read" if unread else guess_text(guess)
+    number = one.number if len(group) == 1 else None
+    return StripLine(state, ICONS[state], HEADINGS[state], number, name_of(view, group), says(view, one), drawn, text)
+
+
+def name_of(view: View, group: Sequence[Shown]) -> str:
+    """Of several rows the names of their groups, and the numbers of those that are no whole group."""
+    if len(group) == 1:
+        return group[0].name
+    left, names = {one.place for one in group}, []
+    for members in view.answer["groups"]:
+        if set(members["rows"]) <= left:
+            names.append(members["name"])
+            left -= set(members["rows"])
+    names += [one.name for one in group if one.place in left]
+    return listed(names) if len(names) <= 4 else f"{listed([*names[:3], f'{len(names) - 3} more'])}"
+
+
+def guess_text(guess: float | None) -> str:
+    """How often an observer is right at best, rounded up."""
+    if guess is None:
+        return "up to certainty"
+    if guess > 0.999:
+        return f"right in over 99.9{GLUE}%"
+    return f"right at most {math.ceil(guess * 1000 - 1e-6) / 10:g}{GLUE}%"
+
+
+def says(view: View, one: Shown) -> str:
+    """What is promised, what holds, and why."""
+    privacy, state = one.row["privacy"], one.row["promise"]["state"]
+    promised, holds = (f"ε{GLUE}={GLUE}{epsilon_text(privacy[key])}" for key in ("claimed", "accounted"))
+    note = as_sentences(privacy["note"])
+    no_limit = privacy["accounted"]["epsilon"] is None
+    if state == "broken":
+        opening = f"Promised {promised}, but {'no limit' if no_limit else holds} holds."
+        text = f"{opening} {note} Do not treat it as private."
+    elif state != "nothing":
+        weak = " That is weak: an observer may become almost certain." if state == "weak" else ""
+        text = f"Promised {promised}, and {holds} holds.{weak} {note}"
+    elif not no_limit:
+        text = f"Nothing is promised; {holds} holds. {note}"
+    elif one.row["alone"]:
+        text = f"Nothing is sent, so no message can leak. The choices of an agent, if seen, are not protected. {note}"
+    else:
+        text = f"What is sent is not hidden, and nobody said it would be. {note}"
+    if state != "nothing" and len(adversaries(view)) > 1:
+        text += f" Against {privacy['adversary']}."
+    return view.words.in_place_of_ours(" ".join(text.split()))
+
+
+def adversaries(view: View) -> list[tuple[str, str]]:
+    """What is protected, and from whom, in the rows that promise anything."""
+    told = [one.row["privacy"] for one in view.rows if one.row["promise"]["state"] != "nothing"]
+    return list(dict.fromkeys((privacy["unit"], privacy["adversary"]) for privacy in told))
+
+
+def meaning(view: View) -> str:
+    """What the promises are about, and how to read the bars."""
+    found = adversaries(view)
+    if not found:
+        return "No row promises anything."
+    whom = f", from {found[0][1]}" if len(found) == 1 else ""
+    units = listed(list(dict.fromkeys(unit for unit, _ in found)))
+    return view.words.in_place_of_ours(
+        f"Protected is {units}{whom}. The bar: how often such an observer can at best tell which of two values it had. "
+        f"Empty is a blind guess (50{GLUE}%), full is certainty."
+    )
+
+
+def as_sentences(text: str) -> str:
+    """Notes of several origins are joined by full stops; each begins with a capital."""
+    parts = [f"{part[0].upper()}{part[1:]}" for part in text.removesuffix(".").split(". ") if part]
+    return ". ".join(parts) + "." if parts else ""

@@ -1,0 +1,150 @@
+"""What less regret costs: regret against the epsilon that holds, and against the data sent, in two planes with one key."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from coterie.privacy.statement import epsilon_text
+from coterie.report.draw.marks import SHAPES, swatch
+from coterie.report.draw.scale import Scale, log
+from coterie.report.draw.scatter import HEIGHT, Axis, Dot, Lane, margin_of, plane
+from coterie.report.template import csv_text
+from coterie.report.view import Shown, View
+from coterie.studies.numbers import compact, data_size, sent_text
+
+
+class Panel(NamedTuple):
+    heading: str
+    note: str
+    picture: Markup
+
+
+class Entry(NamedTuple):
+    """A line of the key."""
+
+    shown: Shown
+    swatch: Markup
+    numbers: str
+
+
+class Trade(NamedTuple):
+    heading: str
+    panels: list[Panel]
+    key: list[Entry]
+    left: float  # pixels for the numbers of the upward axis
+    shapes: list[tuple[Markup, str]]
+    caption: str
+    numbers: Markup
+
+
+def trade(view: View) -> Trade | None:
+    """Nothing where there is nothing to trade: one row, or rows that neither send anything nor have a limit."""
+    if len(view.rows) < 2 or view.answer["kind"] == "liars":
+        return None
+    up = upward(view)
+    panels = []
+    if any(epsilon_of(one) is not None for one in view.rows):
+        panels.append(_panel(view, up, "Regret and privacy", "ε that holds; further left is more private", epsilon_of,
+                             Lane("no limit", left=False), lambda value: f"{value:g}", "epsilon"))  # fmt: skip
+    if any(map(sent, view.rows)):
+        whose = view.words.in_place_of_ours("data sent by each agent")
+        panels.append(_panel(view, up, "Regret and communication", whose, sent, Lane("nothing", left=True), _size, "sent"))
+    if not panels:
+        return None
+    states = {"kept" if one.row["promise"]["state"] == "weak" else one.row["promise"]["state"] for one in view.rows}
+    several = len(panels) > 1
+    note = f"Vertical: {view.lost}. All scales are logarithmic. "
+    note += view.intervals("Vertical lines and ranges in brackets: 95 % intervals. ")
+    note += "" if len(view.tagged) == len(view.rows) else "Grey: the other rows, which are in the table of all numbers. "
+    return Trade(
+        "What less regret costs: " + ("privacy and messages" if several else panels[0].heading.partition(" and ")[2]),
+        panels,
+        [Entry(one, swatch(one.row["promise"]["state"]), _entry(one)) for one in view.tagged],
+        margin_of(up),
+        [(swatch(state), text) for state, text in SHAPES.items() if state in states],
+        note,
+        csv_text(
+            ["row", "name", f"regret {view.answer['unit']['text']}", "95 % interval, half", "promised", "holds", "bytes sent"],
+            [
+                (one.number, one.name, one.value, one.margin, one.row["promise"]["promised"], epsilon_of(one), sent(one))
+                for one in view.rows
+            ],
+        ),
+    )
+
+
+def epsilon_of(one: Shown) -> float | None:
+    return one.row["promise"]["holds"]
+
+
+def sent(one: Shown) -> float | None:
+    """Bytes by one agent; None where it sends nothing."""
+    return one.row["communication"]["bytes"] / one.row["agents"] or None
+
+
+def _size(value: float) -> str:
+    return data_size(value).replace("bytes", "B")
+
+
+def upward(view: View) -> Axis:
+    """Regret on a logarithmic scale, with room for tags at the top."""
+    values = [one.value for one in view.rows if one.value > 0]
+    ends = [one.value - one.margin for one in view.rows if one.margin and one.value > 1.5 * one.margin]
+    scale = log([*values, *ends], HEIGHT - 14, 30.0, room=1.15)
+    return Axis(scale, [(tick, compact(tick)) for tick in scale.ticks(6)])
+
+
+def _panel(view: View, up: Axis, heading: str, note: str, value: Callable[[Shown], float | None], lane: Lane,
+           text: Callable[[float], str], what: str) -> Panel:  # fmt: skip
+    values = [found for one in view.rows if (found := value(one)) is not None]
+    promised = [found for one in view.rows if what == "epsilon" and (found := one.row["promise"]["promised"]) is not None]
+    laned = any(value(one) is None for one in view.rows)
+    start, end = (10.0, 92.0) if not laned else (32.0, 94.0) if lane.left else (8.0, 70.0)
+    scale = log([*values, *promised], start, end)
+    exact = what == "epsilon" and len(set(values + promised)) <= 6
+    ticks = sorted(set(values + promised)) if exact else _ticks(scale)
+    dots = [_dot(view, one, value(one), what) for one in view.rows]
+    said = "; ".join(f"{one.number} {one.name}: {one.full}, {_across(one, what)}" for one in view.tagged)
+    picture = plane(dots, Axis(scale, [(tick, text(tick)) for tick in ticks]), up, lane if laned else None,
+                    f"{heading}, {view.lost}. {said}.")  # fmt: skip
+    return Panel(heading, note, picture)
+
+
+def _ticks(scale: Scale) -> list[float]:
+    return scale.ticks(5)
+
+
+def _across(one: Shown, what: str) -> str:
+    return epsilon_words(one) if what == "epsilon" else sent_text(sent(one) or 0.0)
+
+
+def epsilon_words(one: Shown) -> str:
+    holds = epsilon_of(one)
+    return "no limit" if holds is None else f"ε = {epsilon_text({'epsilon': holds, 'delta': 0.0})}"
+
+
+def _dot(view: View, one: Shown, across: float | None, what: str) -> Dot:
+    told = one.row["promise"]
+    tagged = one in view.tagged
+    differs = what == "epsilon" and told["promised"] is not None and told["promised"] != told["holds"]
+    return Dot(
+        one.style,
+        f"{one.number}" if tagged else "",
+        across,
+        one.value,
+        one.margin,
+        told["state"],
+        f"{one.number} {one.name}: {one.full}, {_entry_tail(one)}",
+        told["promised"] if differs and tagged else None,
+        not tagged,
+    )
+
+
+def _entry(one: Shown) -> str:
+    return f"{one.full} · {_entry_tail(one)}"
+
+
+def _entry_tail(one: Shown) -> str:
+    data = sent(one)
+    return f"{epsilon_words(one)} · {sent_text(0.0) if data is None else f'{data_size(data)} sent'}"

@@ -1,0 +1,168 @@
+"""Rows as the page shows them: numbered in the hero's order, in one unit, each with its colour."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from coterie.report.draw.colours import Colour, hues_of, shade
+from coterie.studies.numbers import GLUE, amount, listed, plural
+from coterie.studies.rows import Answer, Spread, Summary, SummaryRow
+from coterie.studies.spread import RUNS_LEAST
+from coterie.studies.words import Words
+
+DASH, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
+AGENTS_MAX = 20  # a summary tells of no more
+TAGGED_MAX = 12  # with more rows, pictures tag the most telling ones
+
+
+class Shown(NamedTuple):
+    """A row. Its regret is in the page's unit; `margin` is half of the 95 % interval, None where runs are too few for one."""
+
+    place: int  # in the summary
+    number: int  # in all pictures
+    row: SummaryRow
+    name: str
+    value: float
+    margin: float | None
+    text: str
+    interval: str
+
+    @property
+    def style(self) -> str:
+        """The class that has its colour."""
+        return f"r{self.number}"
+
+    @property
+    def full(self) -> str:
+        """The number with its interval in brackets."""
+        return f"{self.text}{GLUE}({self.interval})" if self.interval else self.text
+
+
+class View:
+    """A summary, and how its numbers are shown: the one place that turns them into the page's unit."""
+
+    def __init__(self, summary: Summary) -> None:
+        self.study: dict[str, Any] = summary["study"]
+        self.answer: Answer = summary["answer"]
+        self.words = Words(**self.study["words"])
+        self.problem: dict[str, Any] = self.study["problem"]
+        self.decisions = self.answer["unit"]["decisions"]
+        self.buys = self.problem["kind"] == "procurement"
+        rows = summary["rows"]
+        self.runs, self.agents, self.horizon = rows[0]["replications"], rows[0]["agents"], rows[0]["horizon"]
+        self.decimals = self.answer["unit"]["decimals"]
+        self.enough = self.runs >= RUNS_LEAST
+        self.rows = [self._shown(place, n, rows[place]) for n, place in enumerate(self.answer["order"], 1)]
+        self._by_place = {one.place: one for one in self.rows}
+
+    def _shown(self, place: int, number: int, row: SummaryRow) -> Shown:
+        value, margin = self.in_unit(row["per_decision"])
+        name = self.answer["names"][place]
+        return Shown(place, number, row, name, value, margin, self.amount(value), self.interval(value, margin))
+
+    def at(self, place: int | None) -> Shown | None:
+        return None if place is None else self._by_place[place]
+
+    def in_unit(self, spread: Spread) -> tuple[float, float | None]:
+        margin = spread["margin"]
+        return spread["mean"] * self.decisions, margin * self.decisions if margin is not None and self.enough else None
+
+    def amount(self, value: float) -> str:
+        return amount(value, self.decimals)
+
+    def interval(self, value: float, margin: float | None) -> str:
+        """From its low to its high end; nothing where there is none."""
+        if margin is None:
+            return ""
+        low, high = self.amount(value - margin), self.amount(value + margin)
+        return f"{low}{DASH}{high}" if value >= margin else f"{low} to {high}"
+
+    @property
+    def lost(self) -> str:
+        """What a regret counts, in the page's unit."""
+        return f"{'revenue' if self.buys else 'rewards'} lost in {self.decisions:,} decisions"
+
+    @property
+    def interval_note(self) -> str:
+        if self.enough:
+            return f"Thin lines: 95{GLUE}% interval of the mean over {plural(self.runs, 'run')}."
+        return f"{plural(self.runs, 'run').capitalize()}: too few for an interval."
+
+    def intervals(self, text: str) -> str:
+        """The text, where there are intervals to speak of."""
+        return text if self.enough else ""
+
+    @cached_property
+    def tagged(self) -> list[Shown]:
+        """The rows that pictures number: all, or of many the best, the worst, alone, the headline and the frontier."""
+        if len(self.rows) <= TAGGED_MAX:
+            return self.rows
+        asked = [self.at(self.answer[key]) for key in ("alone", "together", "headline")]
+        ranked = sorted(self.rows, key=lambda one: one.value)
+        wanted = [*filter(None, asked), ranked[0], ranked[-1], *frontier(self.rows)]
+        chosen = list(dict.fromkeys(one.place for one in wanted))[:TAGGED_MAX]
+        return [one for one in self.rows if one.place in chosen]
+
+    def colours(self) -> list[Colour]:
+        """Of the rows in their order: hue by method; inside a method the smaller epsilon, or the earlier row, is stronger."""
+        alone, opened = self.at(self.answer["alone"]), self.at(self.answer["together"])
+        hues = hues_of(map(method_of, self.rows), alone and method_of(alone), opened and method_of(opened))
+        return [shade(hues[method_of(one)], share) for one, share in zip(self.rows, self._shares(), strict=True)]
+
+    def _shares(self) -> Iterator[float]:
+        """From 0, strong, to 1, faint: the rank of a row in its method."""
+        by_method: dict[str, list[Shown]] = {}
+        for one in self.rows:
+            by_method.setdefault(method_of(one), []).append(one)
+        ranks = {}
+        for members in by_method.values():
+            ordered = sorted(members, key=lambda one: one.row["promise"]["promised"] or float("inf"))
+            for rank, one in enumerate(ordered):
+                ranks[one.place] = rank / max(1, len(ordered) - 1)
+        return (ranks[one.place] for one in self.rows)
+
+    @property
+    def agent_names(self) -> list[str]:
+        """As the study names them, else numbered from 0 as in its file; those of a data set from 1, as is usual."""
+        if self.problem.get("agent_names"):
+            return list(self.problem["agent_names"])
+        first = 1 if self.problem.get("dataset") else 0
+        return [f"{self.words.agent} {number}" for number in range(first, first + self.agents)]
+
+
+def method_of(one: Shown) -> str:
+    """Who learns alone by a method that others use to learn together is not of that method."""
+    return f"{one.row['method']} alone" if one.row["alone"] else one.row["method"]
+
+
+def frontier(rows: Sequence[Shown]) -> list[Shown]:
+    """The rows that no other beats both in the epsilon that holds and in regret."""
+    limit = float("inf")
+
+    def holds(one: Shown) -> float:
+        epsilon = one.row["promise"]["holds"]
+        return limit if epsilon is None else epsilon
+
+    ranked = sorted(rows, key=lambda one: (holds(one), one.value))
+    best, kept = limit, []
+    for one in ranked:
+        if one.value < best:
+            best = one.value
+            kept.append(one)
+    return kept
+
+
+def quoted(label: str) -> str:
+    return f"“{label}”"
+
+
+def warnings_of(rows: Sequence[SummaryRow]) -> list[tuple[str, str]]:
+    """Each warning once, after the rows it is about: all by name, or of many the first and how many more there are."""
+    by_warning: dict[str, list[str]] = {}
+    for row in rows:
+        for warning in row["warnings"]:
+            by_warning.setdefault(warning, []).append(quoted(row["label"]))
+    return [
+        (listed(names) if len(names) <= 6 else f"{names[0]} and {len(names) - 1} others", warning)
+        for warning, names in by_warning.items()
+    ]
