@@ -9,7 +9,7 @@ from coterie.cli.console import output, visible, write_json
 from coterie.cli.interrupts import keeps
 from coterie.cli.options import one_of, whole
 from coterie.cli.progress import HELP, waiting
-from coterie.cli.table import summary_lines
+from coterie.cli.table import summary_lines, warnings_of
 
 
 def run(
@@ -32,7 +32,6 @@ def run(
     """
     from coterie.cli.asking import ask
     from coterie.report import write
-    from coterie.report.rows import warnings_of
     from coterie.studies import builtin_names, load_study
     from coterie.studies.store import read_manifest
 
@@ -48,13 +47,13 @@ def run(
         keeps(f"what was finished is kept in {folder}; the same command goes on from there")
         result = loaded.run(workers, folder, shown.show, fresh)
         shown.do("writing", "writing the page")
-        page = folder / "report.html"
-        write(page, result.document(), read_manifest(folder))
+        page, document = folder / "report.html", result.document()
+        write(page, document, read_manifest(folder))
     if as_json:
-        write_json(result.document())
+        write_json(document)
         return
     printed = output()
-    for line in summary_lines(result.document(), printed.width, every):
+    for line in summary_lines(document, printed.width, every):
         printed.print(line)
     for rows, warning in warnings_of(result.summary):
         printed.print(Text.assemble(("note", "yellow"), f" {visible(rows)}: {visible(warning)}"))

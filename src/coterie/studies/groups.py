@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from coterie.studies.names import name_without, row_name, settings_of
+from coterie.studies.names import row_name, settings_of, shared_settings
 from coterie.studies.rows import Group, SummaryRow
 
 VALUES_LEAST = 3  # of a setting that is swept, unless it is all that rows differ in
@@ -29,22 +29,13 @@ def groups_by(rows: Sequence[SummaryRow], keys: tuple[str, ...]) -> list[Group]:
     members: dict[str, list[int]] = {}
     for place, row in enumerate(rows):
         others = {key: value for key, value in settings_of(row).items() if key not in keys}
-        members.setdefault(f"{row['algorithm']} {name_without(row, keys)} {others}", []).append(place)
-    names = [_renamed(rows[places[0]], keys) for places in members.values()]
+        members.setdefault(f"{row['algorithm']} {row_name(row, keys)} {others}", []).append(place)
+    common = shared_settings(rows)
+    names = [row_name(rows[places[0]], (*keys, *common)) for places in members.values()]
     return [
-        {"name": name if names.count(name) == 1 else row_name(rows[places[0]]), "rows": places}
+        {"name": name if names.count(name) == 1 else row_name(rows[places[0]], common), "rows": places}
         for name, places in zip(names, members.values(), strict=True)
     ]
-
-
-def _renamed(row: SummaryRow, keys: tuple[str, ...]) -> str:
-    other = row.copy()
-    other["label"] = name_without(row, keys)
-    return row_name(other)
-
-
-def singly(rows: Sequence[SummaryRow]) -> list[Group]:
-    return [{"name": row_name(row), "rows": [place]} for place, row in enumerate(rows)]
 
 
 def is_number(value: Any) -> bool:

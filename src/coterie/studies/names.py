@@ -1,6 +1,7 @@
 """Settings and rows as people say them: `epsilon=0.5` is ε = 0.5, `mode=paper` as printed."""
 
 import re
+from collections.abc import Sequence
 from math import inf
 from typing import Any
 
@@ -11,6 +12,7 @@ from coterie.studies.spec import Faults
 
 MODES = {"paper": "as printed", "corrected": "corrected", "private": "private"}
 SIGNS = {"epsilon": "ε", "delta": "δ"}
+COUNTED = {"life": "hop", "rounds": "round"}
 
 
 def settings_of(row: SummaryRow) -> dict[str, Any]:
@@ -34,8 +36,8 @@ def setting_text(key: str, value: Any) -> str:
         return MODES.get(value, str(value))
     if key == "liars":
         return f"{percent(value)} liars" if value else "no liars"
-    if key == "life" and not isinstance(value, str | None):
-        return plural(value, "hop")
+    if key in COUNTED and not isinstance(value, str | None):
+        return plural(value, COUNTED[key])
     if isinstance(value, bool):
         return said if value else f"no {said}"
     if value is None:
@@ -43,19 +45,32 @@ def setting_text(key: str, value: Any) -> str:
     return f"{said}{GLUE}={GLUE}{value:g}" if isinstance(value, int | float) else f"{said} {value}"
 
 
-def row_name(row: SummaryRow) -> str:
-    """The label, with its settings as people say them."""
-    name, settings = row["label"], settings_of(row)
-    for text, key in settings_in(row).items():
-        said = setting_text(key, settings[key])
-        name = re.sub(rf"(?<!\S){re.escape(text)}(?!\S)", f"\0{said}\0".replace("\\", r"\\"), name)
-    name = re.sub("\0 \0", ", ", name)
-    return re.sub(rf"({'|'.join(MODES.values())}), ", r"\1 ", name).replace("\0", "")
+def row_name(row: SummaryRow, without: tuple[str, ...] = ()) -> str:
+    """The label, with its settings as people say them, but for those of some keys.
+
+    >>> settings = {"mode": "paper", "epsilon": 1, "rate": 2}
+    >>> row_name({"label": "fed-ucb mode=paper epsilon=1 rate=2", "parameters": settings, "faults": {}}, ("epsilon",))
+    'fed-ucb as printed rate\\xa0=\\xa02'
+    """
+    settings, keys = settings_of(row), settings_in(row)
+    words = "|".join(map(re.escape, sorted(keys, key=len, reverse=True)))
+    name, before = "", ""
+    for piece in re.split(rf"(?<!\S)({words})(?!\S)", row["label"]):
+        key = keys.get(piece, "")
+        text = setting_text(key, settings[key]) if key else piece.strip()
+        if text and key not in without:
+            comma = "," if key and before not in ("", "mode") else ""
+            name, before = f"{name}{comma} {text}", key
+    return name.strip(" ,") or row["label"]
 
 
-def name_without(row: SummaryRow, keys: tuple[str, ...]) -> str:
-    """The label without the words that spell these settings."""
-    name = row["label"]
-    for text, key in settings_in(row).items():
-        name = re.sub(rf"(?<!\S){re.escape(text)}(?!\S)", "", name) if key in keys else name
-    return " ".join(name.split()) or row["label"]
+def shared_settings(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
+    """What is the same in all of several rows need not be said of each."""
+    first, *others = map(settings_of, rows)
+    return tuple(key for key in first if others and all(key in other and other[key] == first[key] for other in others))
+
+
+def names_of(rows: Sequence[SummaryRow]) -> list[str]:
+    """Of all rows, by what tells them apart; by their whole labels where that is not enough."""
+    names = [row_name(row, shared_settings(rows)) for row in rows]
+    return names if len(set(names)) == len(names) else [row_name(row) for row in rows]

@@ -103,20 +103,42 @@ def either(items: Sequence[str]) -> str:
     return " or ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
 
 
-def amount(value: float) -> str:
-    """A regret in the page's unit, as sentences, tables and pictures tell it: 10.5, 1.6, 120."""
-    return amounts([value])[0]
+def amount(value: float, decimals: int) -> str:
+    """A regret in the unit of the answer, as sentences, tables and pictures tell it: 10.5, 1.6, 1,204."""
+    return f"{value:,.{decimals}f}"
 
 
-def amounts(values: Sequence[float]) -> list[str]:
-    """The same of several beside each other: with as many decimals, at most four, as show which of them differ.
+def decimals_apart(values: Sequence[float], least: int = 1, most: int = 4) -> int:
+    """Decimals that show which of the values differ.
 
-    >>> amounts([1.62, 10.5]), amounts([1.62, 1.58]), amounts([1200.0, 310.0])
-    (['1.6', '10.5'], ['1.62', '1.58'], ['1,200', '310'])
+    >>> decimals_apart([1.62, 10.5]), decimals_apart([1.62, 1.58])
+    (1, 2)
     """
-    texts: list[str] = []
-    for decimals in range(0 if values and min(values) >= 100 else 1, 5):
-        texts = [f"{value:,.{decimals}f}" for value in values]
-        if len(set(texts)) == len(set(values)):
-            break
-    return texts
+    for decimals in range(least, most):
+        if len({amount(value, decimals) for value in values}) == len(set(values)):
+            return decimals
+    return most
+
+
+def fold(ratio: float) -> str:
+    """How many times as much, where it is a few times: 2.3 times, 11 times, 1,200 times.
+
+    >>> fold(6.0), fold(2.34), fold(1234.5)
+    ('6\\xa0times', '2.3\\xa0times', '1,200\\xa0times')
+    """
+    return f"{float(f'{ratio:.2g}'):,g}{GLUE}times"
+
+
+def change(ratio: float) -> str:
+    """By how much a number grew or shrank: 45 % less, 3 % more, 2.3 times as much.
+
+    >>> change(0.55), change(1.002), change(2.34), change(0.001)
+    ('45\\xa0% less', '0.2\\xa0% more', '2.3\\xa0times as much', 'over 99\\xa0% less')
+    """
+    if ratio >= 2:
+        return f"{fold(ratio)} as much"
+    share = 100 * abs(ratio - 1)
+    if ratio < 1 and share > 99:
+        return f"over 99{GLUE}% less"
+    text = f"{share:.0f}" if share >= 9.5 else f"{share:.1g}"
+    return f"{text}{GLUE}% {'less' if ratio < 1 else 'more'}"

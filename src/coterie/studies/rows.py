@@ -190,6 +190,7 @@ class Difference(TypedDict):
 class Unit(TypedDict):
     decisions: int  # a power of ten in which the best row loses at least 1
     text: str  # per 1,000 decisions
+    decimals: int  # that regret is told with, in this unit
 
 
 class Figure(TypedDict):

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import polars as pl
 
+from coterie.privacy.statement import UNIT_OF_PRIVACY
 from coterie.studies.answers import liars, other, procurement, sweeps, together
 from coterie.studies.answers.figures import figures
 from coterie.studies.answers.promises import red_line
@@ -25,6 +26,7 @@ Kind = Literal["privacy", "sweep", "liars", "hops", "procurement", "other"]
 def answer(study: dict[str, Any], rows: Sequence[SummaryRow], frame: pl.DataFrame) -> Answer:
     """Of the rows of a summary, and the table of all their runs."""
     told = Told(study, rows, runs_of(frame, rows))
+    find_answer(told)  # once to see which numbers have to be told apart, so that all of them have the same decimals
     kind, said = find_answer(told)
     said = with_all_rows(told, said)
     return {
@@ -66,7 +68,7 @@ def caveats(told: Told, said: Said) -> list[str]:
         found.append(f"{'One run' if runs == 1 else f'{runs} runs'}: too few for an interval, so any difference may be chance.")
     if told.study["problem"].get("dataset"):
         found.append("Simulated from old records; not a medical finding.")
-    kept = [row for row in told.rows if row["promise"]["state"] in ("kept", "weak")]
-    if kept:
-        found.append(told.say(f"ε protects {kept[0]['privacy']['unit']}, not one person."))
+    units = {row["privacy"]["unit"] for row in told.rows if row["promise"]["state"] in ("kept", "weak")}
+    if UNIT_OF_PRIVACY in units:
+        found.append(told.say(f"ε protects {UNIT_OF_PRIVACY}, not one person."))
     return found

@@ -1,12 +1,14 @@
 """Four key figures of the row that a study is about."""
 
-from coterie.privacy.statement import epsilon_text, rounded_up_text
+from math import ceil
+
+from coterie.privacy.statement import epsilon_text
 from coterie.studies.answers.told import Said, Told
-from coterie.studies.numbers import GLUE, amount, amounts, data_size, percent, sent_text
+from coterie.studies.numbers import GLUE, data_size, percent, sent_text
 from coterie.studies.rows import Figure, SummaryRow
 
-STATES = {"kept": "promised and kept", "weak": "kept, but weak", "broken": "broken", "nothing": "nothing promised"}
-RUNS_OF_ALL = 0.05  # below this share of runs in which everybody found the best arm, agents are counted
+STATES = {"kept": "promised and kept", "weak": "kept, but weak"}
+AGENTS_FEW = 20  # with more, agents are counted, and not runs in which all of them settled on the best arm
 
 
 def figures(told: Told, said: Said) -> list[Figure]:
@@ -16,20 +18,21 @@ def figures(told: Told, said: Said) -> list[Figure]:
 
 
 def lost(told: Told, place: int) -> Figure:
-    found, size = told.rows[place]["per_decision"], told.unit["decisions"]
-    label = f"{told.within.removesuffix(told.per).strip() or 'regret'} {told.unit['text']}, {told.names[place]}"
-    if not told.few and found["margin"] is not None:
-        ends = amounts([size * (found["mean"] - found["margin"]), size * (found["mean"] + found["margin"])])
-        label += f" (95{GLUE}%: {' to '.join(dict.fromkeys(ends))})"
-    return {"value": amount(size * found["mean"]), "label": label}
+    what = "rewards lost" if told.within != told.per else "regret"
+    interval = told.interval(place)
+    label = f"{what} {told.unit['text']}: {told.names[place]}"
+    return {"value": told.losses(place)[0], "label": f"{label} ({interval})" if interval else label}
 
 
 def settled(told: Told, row: SummaryRow) -> Figure:
-    runs, agents = row["found"], row["found_by"]
-    assert runs is not None and agents is not None
-    if agents["of"] == runs["of"] or runs["count"] >= RUNS_OF_ALL * runs["of"]:
-        return {"value": f"{runs['count']} of {runs['of']}", "label": told.say("runs in which every agent found the best arm")}
-    return {"value": f"{agents['count']:,} of {agents['of']:,}", "label": told.say("agents, over all runs, found the best arm")}
+    whom = "runs in which every agent" if row["agents"] <= AGENTS_FEW else "agents, over all runs, that"
+    return {"value": found_text(row), "label": told.say(f"{whom} found the best arm")}
+
+
+def found_text(row: SummaryRow) -> str:
+    """How many runs, or of many agents how many of them, ended on the best arm: 19 of 20."""
+    found = row["found"] if row["agents"] <= AGENTS_FEW else row["found_by"]
+    return f"{found['count']:,} of {found['of']:,}" if found else "-"
 
 
 def bought(told: Told, row: SummaryRow) -> Figure:
@@ -39,18 +42,17 @@ def bought(told: Told, row: SummaryRow) -> Figure:
 
 
 def privacy(row: SummaryRow) -> Figure:
-    promise = row["promise"]
-    holds = epsilon_text(row["privacy"]["accounted"])
-    value = f"ε{GLUE}={GLUE}{holds}" if promise["holds"] is not None else "no limit"
+    promise, holds = row["promise"], epsilon_text(row["privacy"]["accounted"])
     if promise["state"] == "nothing":
-        return {"value": "nothing promised", "label": f"{value}" + (" holds" if promise["holds"] is not None else "")}
+        return {"value": "nothing promised", "label": f"{holds} holds"}
     if promise["state"] == "broken":
-        return {"value": value, "label": f"holds: broken, promised {rounded_up_text(promise['promised'] or 0.0)}"}
-    guess = percent(promise["guess"] or 0.0)
-    return {"value": value, "label": f"{STATES[promise['state']]}: a guess of one reward is right in at most {guess}"}
+        return {"value": "broken", "label": f"promised {epsilon_text(row['privacy']['claimed'])}, {holds} holds"}
+    right = f"{ceil(1000 * (promise['guess'] or 0.0) - 1e-6) / 10:g}{GLUE}%"
+    label = f"{STATES[promise['state']]}: a guess of one reward is right in at most {right}"
+    return {"value": f"ε{GLUE}={GLUE}{holds}", "label": label}
 
 
 def sent(told: Told, row: SummaryRow) -> Figure:
     size = row["communication"]["bytes"] / row["agents"]
     each = f", {data_size(size / row['horizon'])} per decision" if size else ""
-    return {"value": sent_text(size), "label": told.say(f"by each agent{each}") if size else told.say("an agent alone")}
+    return {"value": sent_text(size), "label": told.say(f"sent by each agent{each}" if size else "each agent learns alone")}

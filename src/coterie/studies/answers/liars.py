@@ -87,16 +87,14 @@ def sentence_of(
     figures = f"{own} against {theirs} {told.within}"
     if len(winners) == 1 < len(cases):
         return f"{opening}{how} only {name} still beats learning alone: it loses {figures}", None, best
+    if len(winners) == len(cases) == 1:
+        return f"Even {opening[0].lower()}{opening[1:]} {name} beats learning alone: it loses {figures}", "yes", best
     if len(winners) == len(cases):
-        who = f"all {len(cases)} methods beat" if len(cases) > 1 else f"{name} beats"
-        return f"Even {opening[0].lower()}{opening[1:]}{how} {who} learning alone{_with(name, cases)}: {figures}", "yes", best
-    return f"{opening}{how} {len(winners)} of {len(cases)} methods still beat learning alone{_with(name, cases)}: {figures}", (
-        None
-    ), best
-
-
-def _with(name: str, cases: list[Case]) -> str:
-    return f", {name} among them" if len(cases) > 1 else ""
+        who = "both" if len(cases) == 2 else f"all {len(cases)}"
+        text = f"Even {opening[0].lower()}{opening[1:]}{how} {who} methods beat learning alone; {name} loses {figures}"
+        return text, "yes", best
+    who = f"{len(winners)} of {len(cases)} methods still beat learning alone"
+    return f"{opening}{how} {who}; {name} loses {figures}", None, best
 
 
 def _beats(cases: list[Case]) -> str:

@@ -6,16 +6,19 @@ from coterie.studies.answers import sweeps, together
 from coterie.studies.answers.told import Said, Told, Verdict
 from coterie.studies.groups import Sweep, sweep_of
 from coterie.studies.names import settings_of
-from coterie.studies.numbers import percent
+from coterie.studies.numbers import listed, percent
 
+ROWS_NAMED = 2
 RULES = {("oracle", "safe"): "the cautious rule"}
 
 
 def tell(told: Told) -> Said:
-    never = [row for row in told.all() if below(told, row) == 0.0]
+    never = [row for row in buyers(told) if below(told, row) == 0.0]
     cast = together.cast_of(told, never)
     if not together.asks(cast):  # who never buys badly may all be alike: then all are compared
         cast = together.cast_of(told)
+    elif cast.private is None:
+        cast = cast._replace(private=told.best_kept(row for row in told.all() if not told.silent(row)))
     quality, found = quality_text(told, never), sweep_of(told.rows)
     rest, verdict = "", None
     if found and found.key == "epsilon":
@@ -30,6 +33,11 @@ def tell(told: Told) -> Said:
     )  # fmt: skip
 
 
+def buyers(told: Told) -> list[int]:
+    """Echo controls are a yardstick, and no way to buy."""
+    return [row for row in told.all() if not told.echo(row)]
+
+
 def below(told: Told, row: int) -> float:
     """The largest number of bad rounds in any run."""
     return told.rows[row]["procurement"]["violations"]["max"]
@@ -37,28 +45,28 @@ def below(told: Told, row: int) -> float:
 
 def quality_text(told: Told, never: Sequence[int]) -> str:
     limit = f"{told.rows[0]['procurement']['alpha']:g}"
-    if len(never) == len(told.rows):
-        return f"No row ever buys below {limit}" if len(never) > 1 else f"{told.names[0]} never buys below {limit}"
+    if len(never) == len(buyers(told)):
+        return f"No row ever buys below {limit}" if len(never) > 1 else f"{told.names[never[0]]} never buys below {limit}"
     if never:
         return f"Only {who(told, never)} never {'buys' if len(never) == 1 or rule_of(told, never) else 'buy'} below {limit}"
-    shares = {row: told.rows[row]["procurement"]["below"]["mean"] for row in told.all()}
+    shares = {row: told.rows[row]["procurement"]["below"]["mean"] for row in buyers(told)}
     low, high = min(shares, key=shares.__getitem__), max(shares, key=shares.__getitem__)
-    if len(told.rows) == 1:
-        return f"{told.names[0]} buys below {limit} in {percent(shares[0])} of rounds"
-    how = f"from {percent(shares[low])} ({told.names[low]}) to {percent(shares[high])} ({told.names[high]}) of rounds"
+    if len(shares) == 1:
+        return f"{told.names[low]} buys below {limit} in {percent(shares[low])} of rounds"
+    how = f"in {percent(shares[low])} ({told.names[low]}) to {percent(shares[high])} ({told.names[high]}) of rounds"
     return f"Every row buys below {limit} at times, {how}"
 
 
 def who(told: Told, rows: Sequence[int]) -> str:
-    if len(rows) == 1:
-        return told.names[rows[0]]
-    return rule_of(told, rows) or f"{len(rows)} of {len(told.rows)} rows"
+    if len(rows) <= ROWS_NAMED and not rule_of(told, rows):
+        return listed([told.names[row] for row in rows])
+    return rule_of(told, rows) or f"{len(rows)} of {len(buyers(told))} rows"
 
 
 def rule_of(told: Told, rows: Sequence[int]) -> str:
     """What these rows share, and no others."""
     for (key, value), text in RULES.items():
-        if [row for row in told.all() if settings_of(told.rows[row]).get(key) == value] == list(rows):
+        if [row for row in buyers(told) if settings_of(told.rows[row]).get(key) == value] == list(rows):
             return text
     return ""
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from coterie.privacy.statement import rounded_up_text
 from coterie.studies.answers.told import Told
+from coterie.studies.names import row_name
 from coterie.studies.numbers import GLUE, listed
 
 NONE_KEPT = "No row keeps its promise"
@@ -25,7 +26,7 @@ def red_line(told: Told) -> str | None:
 
 
 def _case(told: Told, rows: Sequence[int]) -> str:
-    who = told.names[rows[0]] if len(rows) == 1 else told.rows[rows[0]]["method"]
+    who = row_name(told.rows[rows[0]], ("epsilon",)) if len(rows) == 1 else told.rows[rows[0]]["method"]
     return f"{who} promises {promised(told, rows)}, but {holds(told, rows)}"
 
 

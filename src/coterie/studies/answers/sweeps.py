@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from coterie.studies.answers.promises import NONE_KEPT, holds, promised, promises_by_method
 from coterie.studies.answers.told import Said, Told, Verdict
 from coterie.studies.groups import Line, Sweep, is_number
-from coterie.studies.names import setting_text, settings_of
-from coterie.studies.numbers import GLUE, listed, times
+from coterie.studies.names import COUNTED, setting_text, settings_of
+from coterie.studies.numbers import change, listed
 from coterie.studies.rows import Group, Swept
 
-LINES_NAMED = 4  # of more the sentence names the one that changes most
+LINES_NAMED = 4  # of more the sentence names the best row only
 COST_RATIO = 1.25  # below it nothing is said of what talking costs
 LOG_RATIO = 10.0
 
@@ -44,16 +44,16 @@ def sentence_of(told: Told, sweep: Sweep) -> tuple[str, Verdict]:
     rows = [row for line in sweep.lines for row in line.rows]
     if len(sweep.lines) == 1:
         text, verdict = _one(told, sweep)
-        return text + _reference(told, sweep) + _promises(told, rows), verdict
-    if sweep.key == "epsilon" and told.none_kept(rows):
+        return text + _reference(told, sweep) + _promises(told, sweep, rows), verdict
+    if sweep.key == "epsilon" and told.none_kept(told.all()):
         return f"{NONE_KEPT}: where {promised(told, rows)} is promised, {promises_by_method(told, rows)}", None
     text, verdict = _several(told, sweep)
-    return text + _promises(told, rows), verdict
+    return text + _promises(told, sweep, rows), verdict
 
 
 def span(key: str, low: float, high: float) -> str:
     """From ε = 0.1 to 1; from 0 to 3 hops."""
-    if key == "life":
+    if key in COUNTED:
         return f"From {low:g} to {setting_text(key, high)}"
     return f"From {setting_text(key, low)} to {high:g}"
 
@@ -80,20 +80,15 @@ def _one(told: Told, sweep: Sweep) -> tuple[str, Verdict]:
         return f"{ends} {what}: {told.say('an agent')} loses {low} and {high} {told.within}{_talk(told, sweep, first, last)}", (
             "close"
         )
-    change = f"{ends} what {told.say('an agent')} loses {_change(told, first, last)}, from {low} to {high} {told.within}"
-    return f"{change}{_enough(told, sweep, line, found)}{_talk(told, sweep, first, last)}", None
+    way = f"{'falls' if found == 'less' else 'rises'} from {low} to {high} {told.within}, {_change(told, line.rows)}"
+    more = f"{_enough(told, sweep, line, found)}{_talk(told, sweep, first, last)}"
+    return f"{ends} what {told.say('an agent')} loses {way}{more}", None
 
 
-def _change(told: Told, first: int, last: int) -> str:
-    """falls 45 %; rises to 3.2 times."""
-    if told.mean(first) <= 0:
-        return "rises"
-    ratio = told.mean(last) / told.mean(first)
-    return f"falls {100 * (1 - ratio):.2g}{GLUE}%" if ratio < 1 else _rise(ratio)
-
-
-def _rise(ratio: float) -> str:
-    return f"rises {100 * (ratio - 1):.2g}{GLUE}%" if ratio < 2 else f"rises to {times(ratio)} as much"
+def _change(told: Told, line: Sequence[int]) -> str:
+    """45 % less."""
+    first, last = line[0], line[-1]
+    return change(told.mean(last) / told.mean(first)) if told.mean(first) > 0 else "more"
 
 
 def _enough(told: Told, sweep: Sweep, line: Line, found: str) -> str:
@@ -104,7 +99,7 @@ def _enough(told: Told, sweep: Sweep, line: Line, found: str) -> str:
         return ""
     for row in line.rows[:-1]:
         if row == best or told.difference(row, best)["verdict"] != "more":
-            return f", and no further beyond chance from {settings_of(told.rows[row])[sweep.key]:g} on"
+            return f", and no further beyond chance after {settings_of(told.rows[row])[sweep.key]:g}"
     return ""
 
 
@@ -113,7 +108,7 @@ def _talk(told: Told, sweep: Sweep, first: int, last: int) -> str:
     here, there = (told.rows[row]["communication"]["cost"] for row in (first, last))
     if sweep.key == "epsilon" or not here or not there or 1 / COST_RATIO < there / here < COST_RATIO:
         return ""
-    return f"; communication costs {times(there / here)} as much"
+    return f"; communication costs {change(there / here)}"
 
 
 def _reference(told: Told, sweep: Sweep) -> str:
@@ -124,12 +119,13 @@ def _reference(told: Told, sweep: Sweep) -> str:
     return f"; {'without noise' if bare else told.names[row]} it is {told.losses(row)[0]}"
 
 
-def _promises(told: Told, rows: Sequence[int]) -> str:
+def _promises(told: Told, sweep: Sweep, rows: Sequence[int]) -> str:
     """What holds, where it is not what was promised."""
     broken = [row for row in rows if told.broken(row)]
     if not broken:
         return ""
-    return f". {NONE_KEPT}: {holds(told, broken)}" if told.none_kept(rows) else ""
+    what = f": {holds(told, broken)}" if sweep.key == "epsilon" else ""
+    return f". {NONE_KEPT}{what}" if told.none_kept(told.all()) else ""
 
 
 def _several(told: Told, sweep: Sweep) -> tuple[str, Verdict]:
@@ -144,20 +140,14 @@ def _several(told: Told, sweep: Sweep) -> tuple[str, Verdict]:
         names = listed([line.name for line in ways["close"]])
         some = names if len(sweep.lines) <= LINES_NAMED else f"{len(ways['close'])}"
         parts.append(f"is too close to call with {some}")
-    return f"{ends} what {told.say('an agent')} loses {listed(parts)}", None
+    text = f"{ends} what {told.say('an agent')} loses {listed(parts)}"
+    best = told.least(row for line in sweep.lines for row in line.rows)
+    if len(sweep.lines) > LINES_NAMED and best is not None:
+        text += f"; it is least with {told.names[best]}: {told.losses(best)[0]} {told.within}"
+    return text, None
 
 
 def _way(told: Told, word: str, lines: Sequence[Line], count: int) -> str:
     if count <= LINES_NAMED:
-        return f"{word} with {listed([f'{line.name} ({_share(told, line)})' for line in lines])}"
-    strongest = max(lines, key=lambda line: abs(_log_ratio(told, line)))
-    return f"{word} in {len(lines)} of {count} lines, most with {strongest.name} ({_share(told, strongest)})"
-
-
-def _log_ratio(told: Told, line: Line) -> float:
-    low, high = sorted(max(told.mean(row), 1e-300) for row in (line.rows[0], line.rows[-1]))
-    return high / low
-
-
-def _share(told: Told, line: Line) -> str:
-    return _change(told, line.rows[0], line.rows[-1]).partition(" ")[2].removeprefix("to ").removesuffix(" as much")
+        return f"{word} with {listed([f'{line.name} ({_change(told, line.rows)})' for line in lines])}"
+    return f"{word} in {f'all {count}' if len(lines) == count else f'{len(lines)} of {count}'} lines"

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from coterie.studies.answers.promises import NONE_KEPT
 from coterie.studies.answers.told import Said, Told, Verdict
-from coterie.studies.groups import groups_by
+
+NONE_SHARING = "No row that shares keeps its promise"
 
 
 class Cast(NamedTuple):
@@ -29,15 +30,10 @@ def cast_of(told: Told, rows: Sequence[int] | None = None) -> Cast:
 
 
 def alone_row(told: Told, rows: Sequence[int]) -> int | None:
-    """Who learns alone: without noise the best of them, else the only one. Faults between agents do not touch it."""
+    """Who learns alone: the best of those without noise, else the only one."""
     silent = [row for row in rows if told.silent(row)]
-    calm = [group["rows"] for group in groups_by([told.rows[row] for row in silent], FAULTS)]
-    silent = [silent[min(group, key=lambda place: len(told.rows[silent[place]]["faults"]))] for group in calm]
     bare = [row for row in silent if told.state(row) == "nothing"]
     return told.least(bare) if bare else silent[0] if len(silent) == 1 else None
-
-
-FAULTS = ("liars", "attack", "contamination", "contaminant", "loss", "dropout", "churn")
 
 
 def asks(cast: Cast) -> bool:
@@ -67,17 +63,17 @@ def sentence_of(told: Told, cast: Cast) -> tuple[str, Verdict]:
         if private is not None:
             text += _cost(told, alone, together, private)
         elif broken:
-            text += f", but {NONE_KEPT[0].lower()}{NONE_KEPT[1:]}"
+            none = NONE_KEPT if told.none_kept(told.all()) else NONE_SHARING
+            text += f", but {none[0].lower()}{none[1:]}"
         return text, verdict
     if private is not None:
         return _gain(told, alone, private, f" with {told.epsilon(private)}")
     found = told.least(broken)
     assert found is not None
     own, theirs = told.losses(alone, found)
-    how = {"less": "less than alone", "more": "more than alone", "close": told.undecided.lower()}
-    beside = how[told.difference(found, alone)["verdict"]]
-    text = f"{NONE_KEPT}; {told.say('an agent')} loses {own} alone and {theirs} together {told.per}: {beside}"
-    return text, None
+    doubt = f": {told.undecided.lower()}" if told.difference(found, alone)["verdict"] == "close" else ""
+    none = NONE_KEPT if told.none_kept(told.all()) else NONE_SHARING
+    return f"{none}; {told.say('an agent')} loses {theirs} together and {own} alone {told.per}{doubt}", None
 
 
 def _gain(told: Told, alone: int, other: int, how: str = "") -> tuple[str, Verdict]:
@@ -104,17 +100,18 @@ def _cost(told: Told, alone: int, together: int, private: int) -> str:
     if cost["verdict"] == "less":
         return f", and {epsilon} cuts it to {loses}"
     if beside == "more":
-        return f", but with {epsilon} it loses {loses}, more than alone"
-    back = difference_text(told, private, together)
-    left = "" if beside == "less" else ", which leaves no gain beyond chance"
-    return f", and {epsilon} costs {back} of that back{left}"
+        return f", but with {epsilon} it loses {loses}, more than alone{_enough(told, alone)}"
+    if beside == "close":
+        return f", but with {epsilon} it loses {loses}: no gain beyond chance{_enough(told, alone)}"
+    return f", and {epsilon} costs {told.amount(cost['mean'] * told.unit['decisions'])} of that back"
 
 
-def difference_text(told: Told, row: int, against: int) -> str:
-    """What one row loses more than another, with the decimals in which both are told."""
-    here, _ = told.losses(row, against)
-    decimals = len(here.partition(".")[2])
-    return f"{abs(round(told.difference(row, against)['mean'] * told.unit['decisions'], decimals)):,.{decimals}f}"
+def _enough(told: Told, alone: int) -> str:
+    """The lowest epsilon at which something is gained all the same."""
+    gains = [row for row in told.all() if told.kept(row) and not told.silent(row) and not told.echo(row)]
+    gains = [row for row in gains if told.difference(row, alone)["verdict"] == "less"]
+    found = told.best_kept(gains)
+    return "" if found is None else f"; {told.epsilon(found)} still gains ({told.losses(found)[0]})"
 
 
 def _price(told: Told, together: int, private: int) -> tuple[str, Verdict]:

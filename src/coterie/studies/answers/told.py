@@ -6,9 +6,8 @@ from typing import Any, Literal, NamedTuple
 
 from coterie.privacy.statement import rounded_up_text
 from coterie.studies.differences import Runs, difference
-from coterie.studies.groups import singly
-from coterie.studies.names import row_name
-from coterie.studies.numbers import GLUE, amounts
+from coterie.studies.names import names_of
+from coterie.studies.numbers import GLUE, amount, decimals_apart
 from coterie.studies.rows import Difference, Group, SummaryRow, Swept, Unit
 from coterie.studies.spread import RUNS_LEAST
 from coterie.studies.words import Words
@@ -36,7 +35,7 @@ class Told:
     def __init__(self, study: dict[str, Any], rows: Sequence[SummaryRow], runs: Runs):
         self.study, self.rows, self.runs = study, rows, runs
         self.words = Words(**study["words"])
-        self.names = [row_name(row) for row in rows]
+        self.names = names_of(rows)
         self.unit = unit_of(rows)
         self.asked: dict[tuple[int, int], Difference] = {}  # the answer rests on these
 
@@ -46,8 +45,22 @@ class Told:
         return self.rows[row]["per_decision"]["mean"]
 
     def losses(self, *rows: int) -> list[str]:
-        """What each of these loses in the unit, with decimals that tell them apart."""
-        return amounts([self.mean(row) * self.unit["decisions"] for row in rows])
+        """What each of these loses in the unit, with decimals that tell them apart: the unit's from now on."""
+        found = [self.mean(row) * self.unit["decisions"] for row in rows]
+        self.unit["decimals"] = max(self.unit["decimals"], decimals_apart(found, self.unit["decimals"]))
+        return [self.amount(value) for value in found]
+
+    def amount(self, value: float) -> str:
+        return amount(value, self.unit["decimals"])
+
+    def interval(self, row: int) -> str:
+        """95 % of what a row loses; nothing where there are too few runs, or no doubt."""
+        found, size = self.rows[row]["per_decision"], self.unit["decisions"]
+        if self.few or not found["margin"]:
+            return ""
+        low, high = (size * (found["mean"] + sign * found["margin"]) for sign in (-1, 1))
+        decimals = decimals_apart([low, high], self.unit["decimals"])
+        return f"95{GLUE}%: {amount(low, decimals)} to {amount(high, decimals)}"
 
     def difference(self, row: int, against: int) -> Difference:
         return self.asked.setdefault((row, against), difference(self.runs, row, against))
@@ -80,8 +93,11 @@ class Told:
         return self.rows[row]["parameters"].get("learning") == "echo"
 
     def best_kept(self, rows: Iterable[int]) -> int | None:
-        """The row to speak of: the lowest epsilon that is kept, then the least regret; never a broken promise."""
-        kept = [row for row in rows if self.kept(row) and not self.echo(row)]
+        """The row to speak of: the lowest epsilon that is kept, then the least regret; never a broken promise.
+
+        A promise that is kept because nothing was said at all is nothing to speak of.
+        """
+        kept = [row for row in rows if self.kept(row) and self.rows[row]["promise"]["holds"] and not self.echo(row)]
         return min(kept, key=lambda row: (self.rows[row]["promise"]["promised"], self.mean(row)), default=None)
 
     def best(self, rows: Iterable[int]) -> int | None:
@@ -124,21 +140,22 @@ class Told:
         """What a row keeps: ε = 1."""
         promised = self.rows[row]["promise"]["promised"]
         assert promised is not None
-        return f"ε{GLUE}={GLUE}{rounded_up_text(promised)}"
+        return f"ε{GLUE}={GLUE}{rounded_up_text(promised)}{' (weak)' if self.state(row) == 'weak' else ''}"
 
 
 def unit_of(rows: Sequence[SummaryRow]) -> Unit:
     """Regret per 10^k decisions, k so that the best row loses at least 1; a row that loses nothing does not count.
 
     >>> unit_of([{"per_decision": {"mean": mean}} for mean in (0.0016, 0.01)])
-    {'decisions': 1000, 'text': 'per 1,000 decisions'}
+    {'decisions': 1000, 'text': 'per 1,000 decisions', 'decimals': 1}
     """
     least = min((row["per_decision"]["mean"] for row in rows if row["per_decision"]["mean"] > 0), default=1.0)
     decisions = 10 ** max(0, math.ceil(-math.log10(least) - 1e-9))
-    return {"decisions": decisions, "text": f"per {decisions:,} decisions" if decisions > 1 else "per decision"}
+    text = f"per {decisions:,} decisions" if decisions > 1 else "per decision"
+    return {"decisions": decisions, "text": text, "decimals": 0 if least * decisions >= 100 else 1}
 
 
 def with_all_rows(told: Told, said: Said) -> Said:
     """Every row has a place and a group."""
     order = [*said.order, *(row for row in told.all() if row not in said.order)]
-    return said._replace(order=order, groups=said.groups or singly(told.rows))
+    return said._replace(order=order, groups=said.groups or [Group(name=told.names[row], rows=[row]) for row in order])
