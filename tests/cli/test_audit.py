@@ -53,7 +53,7 @@ def test_a_study_with_a_file_of_ones_own_is_audited_row_by_row(coterie, tmp_path
     assert done.returncode == 1, done.stderr
     assert "broken: promised 1, 50 holds" in done.stdout and "240 of 240 rewards changed" in done.stdout
     page = (tmp_path / "here/audit.html").read_text()
-    assert "Rows that promise privacy" in page and "ε that holds" in page and "<figure>" not in page
+    assert "Rows that promise privacy" in page and "Promised and broken" in page and "<figure" not in page
 
 
 BAD = {

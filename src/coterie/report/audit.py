@@ -4,21 +4,41 @@ A pass never says "private": it says what was not found.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from coterie import files
-from coterie.report.axes import Scale, draw_axes, linear_scale
-from coterie.report.svg import BOTTOM, HEIGHT, LEFT, TOP, WIDTH, add, path, picture, source
-from coterie.studies.numbers import GLUE, number
+from coterie.privacy.statement import best_guess, epsilon_text, promise
+from coterie.report.draw.bars import Bar, axis_picture, bar_picture, bar_scale
+from coterie.report.draw.colours import HUES, shade, style
+from coterie.report.draw.gauge import gauge
+from coterie.report.draw.lines import bars_outline
+from coterie.report.draw.scale import Scale, linear
+from coterie.report.draw.scatter import Axis
+from coterie.report.draw.svg import add, percent, picture, source, stretched
+from coterie.report.glossary import AUDITING, GLOSSARY
+from coterie.report.strip import HEADINGS, ICONS, ORDER, StripLine, as_sentences, guess_text
+from coterie.report.template import csv_text, filled
+from coterie.report.view import MINUS
+from coterie.studies.numbers import GLUE, compact, number
+from coterie.studies.words import Words
 
-HERE = Path(__file__).parent
-SIDES = (("zero", "the reward is 0", "c0", ""), ("one", "the reward is 1", "c1", "9 4"))
-RIGHT = 24
+HUE_OF = {"promised": "alone", "holds": "ink", "proven": "blue", "zero": "open", "one": "magenta"}  # r1, r2, ...
+WORDS = ("ε", "Promised", "Holds", "Kept", "Best guess")  # of the glossary
+TALL = 84  # pixels of a histogram
+STYLE = "#hero{margin-top:24px}.texts td:last-child{text-align:left;white-space:normal;min-width:24em}"
+SCORES = {
+    "equality": "a word that takes a telling value",
+    "acts": "arms, counts, lengths and times taken together",
+    "low bits": "the last bits of a word",
+    "threshold": "the size of one word",
+    "likelihood": "several words, each weighed by its noise",
+    "logistic": "many words, weighed together",
+}
 
 
 def write(folder: Path, facts: Mapping[str, Any]) -> None:
@@ -29,23 +49,28 @@ def write(folder: Path, facts: Mapping[str, Any]) -> None:
 
 
 def render(facts: Mapping[str, Any]) -> str:
-    environment = Environment(
-        loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    games = facts.get("games", [])
-    told = [game for game in games if game["event"]]
-    return environment.get_template("audit.html.j2").render(
-        style=Markup((HERE / "page.css").read_text(encoding="utf-8")),
+    games, rows = facts.get("games", []), facts.get("rows", [])
+    told = witness(facts)
+    return filled(
+        "audit.html.j2",
+        Words(),
+        style(shade(HUES[hue], 0.0) for hue in HUE_OF.values()) + STYLE,
         facts=facts,
-        standing="unsupported" if facts["failed"] else "within" if promises(facts) else "unclaimed",
-        title=f"Audit of {title(facts)}",
-        lines=list(lines(facts)),
-        pictures=[(game["canary"]["text"], Markup(score_picture(game)), meaning(game)) for game in told[:1]],
-        games=[(game["canary"]["text"], said(game), number(game["epsilon"])) for game in games],
-        rows=[(row["label"], promised(row["privacy"]), holds(row["privacy"]), replayed(row["replay"]), row["verdict"])
-              for row in facts.get("rows", [])],
-        sides=SIDES,
+        title=title(facts),
+        answer=answer(facts),
+        why=why(facts),
+        line=None if rows else epsilon_line(facts),
+        strip=sorted((strip_line(row) for row in rows), key=lambda line: ORDER.index(line.state)),
+        sides=sides(told) if told else None,
+        told=in_words(told) if told else "",
+        games=[(game["canary"]["text"], number(game["epsilon"]), said(game)) for game in games],
+        lines=[(row["label"], replayed(row["replay"])) for row in rows]
+        or [(name, text) for name, text in lines(facts) if name not in ("again", "witness", "")],
+        glossary=[(word, (GLOSSARY | AUDITING)[word]) for word in (*WORDS, *AUDITING)],
     )  # fmt: skip
+
+
+# --- what it says
 
 
 def title(facts: Mapping[str, Any]) -> str:
@@ -64,6 +89,42 @@ def verdict_words(facts: Mapping[str, Any]) -> str:
     return f"{title(facts)}: {facts['verdict']}"
 
 
+def answer(facts: Mapping[str, Any]) -> tuple[str, str]:
+    """The verdict in one sentence, of which the first words are the verdict itself."""
+    if "rows" in facts:
+        return ("Broken:" if facts["failed"] else "", facts["verdict"][:1].upper() + facts["verdict"][1:] + ".")
+    privacy, proven = facts["privacy"], facts["proven"]["epsilon"]
+    leaks = f"at least {epsilon(f'{proven:.2g}' if proven else '0')} leaks"
+    if privacy["claimed"] is None:
+        return "Nothing is promised;", f"{leaks}."
+    limit = f"{facts['limit']:g} was promised"
+    if not facts["failed"]:
+        return "No leak found;", "that is no proof."
+    if facts["violation"] and not facts["covered_by_claim"]:
+        return "Not covered:", f"for someone the promise leaves out, {leaks}, {limit}."
+    if facts["violation"]:
+        return "Broken:", f"{leaks}, {limit}."
+    if promise(privacy).kept:
+        return "Broken:", "a changed reward shows where nothing was booked for it."
+    return "Broken:", f"{holds(privacy)} holds, {privacy['claimed']['epsilon']:g} was promised."
+
+
+def why(facts: Mapping[str, Any]) -> str:
+    """What the answer rests on, in a line below it."""
+    if "rows" in facts:
+        return "Every row that promises privacy was lived twice, at its own size. A pass says what was not found."
+    if not facts["failed"] and facts["privacy"]["claimed"]:
+        proven = f"these trials prove that {epsilon(format(facts['proven']['epsilon'], '.3g'))} leaks, and no more"
+        return (
+            f"{promised(facts['privacy'])} is promised; {proven}. Whether less than that is kept takes a proof, not an audit."
+        )
+    return as_sentences(facts["privacy"]["note"])
+
+
+def epsilon(text: str) -> str:
+    return f"ε{GLUE}={GLUE}{text}"
+
+
 def lines(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What there is to say, line by line: (what it is about, the sentence)."""
     if "rows" in facts:
@@ -77,10 +138,10 @@ def lines(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     beyond = "" if facts["covered_by_claim"] else f" (sees more than the promise covers: {privacy['adversary']})"
     yield "view", facts["view"] + beyond
     yield "replay", replayed(facts["replay"])
-    told = [game for game in facts["games"] if game["event"] and game["epsilon"] > 0]
-    if told:
-        yield "witness", told[0]["canary"]["text"]
-        yield "", said(told[0])
+    told = witness(facts)
+    if told and told["epsilon"] > 0:
+        yield "witness", told["canary"]["text"]
+        yield "", said(told)
     else:
         yield "witness", "none: nothing told the two sides apart"
     yield "again", facts["command"]
@@ -118,6 +179,11 @@ def replayed(replay: Mapping[str, Any]) -> str:
     return f"{told}: {found}"
 
 
+def witness(facts: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The game that shows most, if any word ever differed; games come in this order."""
+    return next((game for game in facts.get("games", []) if game["event"]), None)
+
+
 def said(game: Mapping[str, Any]) -> str:
     event = game["event"]
     if event is None:
@@ -128,34 +194,92 @@ def said(game: Mapping[str, Any]) -> str:
     return f"{event['statistic']} {relation} ({event['about']}): {counts}"
 
 
-def meaning(game: Mapping[str, Any]) -> str:
+def in_words(game: Mapping[str, Any]) -> str:
+    """The same for someone who never saw an audit."""
+    event, trials = game["event"], f"{game['trials']:,}"
+    values = values_of(game)
+    own, other = values[event["side"]], values[1 - event["side"]]
+    beyond = f"{'at least' if event['side'] else 'below'} {event['threshold']:.4g}"
     return (
-        f"Scores of {number(game['trials'])} trials of each side that were kept back for the proof. "
-        f"The event is that the score is {'at or above' if game['event']['side'] else 'below'} the line."
+        f"One reward ({game['canary']['text']}) is 0 on one side and {values[1]} on the other; all else is the same, but for "
+        f"the noise. Someone looks at {event['about']} ({SCORES[event['statistic']]}) and says “it was {own}” "
+        f"when the score is {beyond}. Where it was {own}, that is said in {game['hits']:,} of {trials} trials; where it was "
+        f"{other}, in {game['misses']:,} of {trials}."
     )
 
 
-def score_picture(game: Mapping[str, Any]) -> str:
-    """Two outlines of bars, one for each side, and the threshold."""
-    edges, trials = game["scores"]["edges"], game["trials"]
-    shares = {side: [count / trials for count in game["scores"][side]] for side, *_ in SIDES}
-    svg = picture("scores", f"Two distributions of the score; at least ε = {game['epsilon']:.3f} leaks.")
-    across = Scale(edges[0], edges[-1], LEFT, WIDTH - RIGHT)
-    up = linear_scale([value for values in shares.values() for value in values], HEIGHT - BOTTOM, TOP)
-    draw_axes(svg, across, up, f"score ({game['event']['statistic']})", "share of trials")
-    for side, name, colour, dash in SIDES:
-        corners = [(edges[0], 0.0)]
-        for left, right, share in zip(edges, edges[1:], shares[side], strict=False):
-            corners += [(left, share), (right, share)]
-        points = [(across.at(x), up.at(y)) for x, y in [*corners, (edges[-1], 0.0)]]
-        group = add(svg, "g", class_=colour)
-        add(group, "path", d=path(points), fill="var(--row)", fill_opacity=0.18, stroke="var(--row)", stroke_width=2,
-            stroke_dasharray=dash)
-        place = SIDES.index((side, name, colour, dash))
-        add(svg, "line", x1=WIDTH - 190, x2=WIDTH - 160, y1=TOP + 8 + 20 * place, y2=TOP + 8 + 20 * place, class_=colour,
-            stroke="var(--row)", stroke_width=2, stroke_dasharray=dash)
-        add(svg, "text", name, x=WIDTH - 152, y=TOP + 12 + 20 * place)
-    at = across.at(game["event"]["threshold"])
-    add(svg, "line", x1=at, x2=at, y1=up.start, y2=TOP, stroke="var(--ink)", stroke_width=1.5, stroke_dasharray="2 3")
-    add(svg, "text", f"threshold{GLUE}{game['event']['threshold']:.4g}", x=at + 6, y=TOP - 6)
-    return source(svg)
+def values_of(game: Mapping[str, Any]) -> tuple[str, str]:
+    """What the reward is on either side."""
+    return "0", "a middle value" if game["canary"].get("to") == "middle" else "1"
+
+
+# --- pictures
+
+
+class Bars(NamedTuple):
+    lines: Sequence[tuple[str, str, Markup]]  # class, name, bar
+    axis: Markup
+    numbers: Markup
+
+
+def epsilon_line(facts: Mapping[str, Any]) -> Bars | None:
+    """Promised, holds and proven from one zero; nothing where no number is above it."""
+    privacy, proven = facts["privacy"], facts["proven"]["epsilon"]
+    claimed, accounted = privacy["claimed"], privacy["accounted"]["epsilon"]
+    bars = {}
+    if claimed:
+        bars["promised"] = _epsilon_bar("promised", claimed["epsilon"], epsilon_text(claimed))
+    bars["holds"] = _epsilon_bar("holds", math.inf if accounted is None else accounted, epsilon_text(privacy["accounted"]))
+    bars["proven"] = _epsilon_bar("proven to leak, at least", proven, number(proven))
+    if not any(0 < bar.value < math.inf for bar in bars.values()):
+        return None
+    scale, limit = bar_scale(list(bars.values()))
+    names = {"promised": "promised", "holds": "holds, by what was booked", "proven": "proven by trials, at least"}
+    classes = {name: f"r{place}" for place, name in enumerate(HUE_OF, 1)}
+    return Bars(
+        [(classes[name], names[name], bar_picture(bar, scale, limit, thick=True)) for name, bar in bars.items()],
+        axis_picture(scale, [compact(tick) for tick in scale.ticks(5)]),
+        csv_text(["what", "epsilon"], [(name, bar.value) for name, bar in bars.items()]),
+    )
+
+
+def _epsilon_bar(name: str, value: float, text: str) -> Bar:
+    return Bar(value, None, text, f"{name}: {'no limit' if value == math.inf else epsilon(text)}")
+
+
+def sides(game: Mapping[str, Any]) -> Bars:
+    """The scores of both sides, one above the other on the same scales, and the threshold through both."""
+    edges, trials, event = game["scores"]["edges"], game["trials"], game["event"]
+    counts = [game["scores"][side] for side in ("zero", "one")]
+    across = Axis(Scale(edges[0], edges[-1]), ())
+    up = Axis(linear([max(map(max, counts)) / trials], TALL, 14.0, room=1.0), ())
+    said = [game["hits"], game["misses"]] if event["side"] == 0 else [game["misses"], game["hits"]]
+    verb = "at or above" if event["side"] else "below"
+    found = []
+    for side, hits, name, value in zip(counts, said, ("zero", "one"), values_of(game), strict=True):
+        svg = picture(TALL + 1, f"{hits:,} of {trials:,} scores are {verb} the threshold of {event['threshold']:.4g}")
+        add(svg, "line", x1=0, x2="100%", y1=TALL, y2=TALL, class_="gl")
+        kind = f"r{list(HUE_OF).index(name) + 1}"
+        bars_outline(stretched(svg, TALL), edges, [count / trials for count in side], across, up, kind)
+        at = across.scale.at(event["threshold"])
+        add(svg, "line", x1=percent(at), x2=percent(at), y1=0, y2="100%", class_="ref")
+        if name == "zero":
+            add(svg, "text", f"threshold{GLUE}{event['threshold']:.4g}", x=percent(at), y=11, class_="d",
+                dx=-6 if at > 50 else 6, text_anchor="end" if at > 50 else "start")  # fmt: skip
+        found.append((kind, f"it was {value}: {hits:,} of {trials:,} are {verb} the threshold", source(svg)))
+    return Bars(
+        found,
+        axis_picture(across.scale, [compact(tick).replace("-", MINUS) for tick in across.scale.ticks(5)]),
+        csv_text(["from", "to", "trials where it is 0", "trials where it is 1"], zip(edges, edges[1:], *counts, strict=False)),
+    )
+
+
+def strip_line(row: Mapping[str, Any]) -> StripLine:
+    """What an audit says of a row of a study."""
+    privacy = row["privacy"]
+    guess, state = best_guess(privacy["accounted"]), "broken" if row["failed"] else promise(privacy).name.lower()
+    size = f"{row['agents']:,} agents, {row['arms']} arms, {row['horizon']:,} rounds"
+    changed = f"{row['replay']['rewards']:,} of {row['replay']['rewards_in_all']:,} rewards changed"
+    text = f"{row['verdict'][:1].upper()}{row['verdict'][1:]}. {changed}; {size}."
+    heading = HEADINGS[state] if row["failed"] else "No leak found"
+    return StripLine(state, ICONS[state], heading, None, row["label"], text, gauge(guess), guess_text(guess))

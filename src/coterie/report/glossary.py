@@ -9,7 +9,7 @@ GLOSSARY = {
     "the interval of the difference contains 0.",
     "ε": "Epsilon, the measure of privacy: whatever is seen, it shifts the odds of any guess about one reward by a factor of at "
     "most e to the power of ε. 0 hides everything, 1 is strong, above 3 is weak.",
-    "Promised": "The ε that a method states. What it really gives may be less.",
+    "Promised": "The ε that a method states. What it really gives may be weaker.",
     "Holds": "The ε that adding up all that was sent shows, over the whole run. “No limit” means that no number holds: something is "
     "told without noise.",
     "Kept": "What holds is no more than what was promised. Kept, but weak: with an ε above 3. Broken: more is lost than was promised.",
