@@ -6,8 +6,8 @@ WELL = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name=
 <meta name="color-scheme" content="light dark"><title>t</title><link rel="icon" href="data:,">
 <style>.ink { fill: CanvasText }</style></head><body>
 <figure id="hero"><svg width="300" height="60" role="img"><rect width="80" height="20" fill="black"/>
-<text x="4" y="15" font-size="12" fill="white">bar</text><text x="4" y="50" font-size="12" class="ink">below</text></svg></figure>
-<p>words</p><details><summary>more</summary><div style="overflow-x: auto"><table><tr>
+<text x="4" y="15" font-size="12" fill="white">bar</text><text x="4" y="50" font-size="12" class="ink">below</text></svg>
+</figure><p>words</p><details><summary>more</summary><div style="overflow-x: auto"><table><tr>
 <td style="min-width: 2000px">wide, in a box</td><td>beyond</td></tr></table></div></details>{planted}</body></html>"""
 SVG = '<svg width="300" height="60">{}</svg>'
 SCALED = '<svg width="150" viewBox="0 0 300 60"><text y="20" class="ink">small</text></svg>'

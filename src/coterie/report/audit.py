@@ -282,4 +282,4 @@ def strip_line(row: Mapping[str, Any]) -> StripLine:
     changed = f"{row['replay']['rewards']:,} of {row['replay']['rewards_in_all']:,} rewards changed"
     text = f"{row['verdict'][:1].upper()}{row['verdict'][1:]}. {changed}; {size}."
     heading = HEADINGS[state] if row["failed"] else "No leak found"
-    return StripLine(state, ICONS[state], heading, None, row["label"], text, gauge(guess), guess_text(guess))
+    return StripLine(state, ICONS[state], heading, [], row["label"], text, gauge(guess), guess_text(guess))
