@@ -27,7 +27,7 @@ STUDY = {
 SCRIPT = """
 import functools, json, sys
 from coterie.errors import UsageError
-from coterie.report.page import render
+from coterie.report import render
 from coterie.studies import builtin_studies, case, load_study
 from coterie.studies.results import manifest
 
@@ -104,8 +104,8 @@ def test_the_page_says_what_the_entries_say(told):
         "they form a lattice 3 wide.",
         "Every choice brings a reward spread evenly around its mean; the arms",
         'title="every arm is worth 1">praise-all<',
-        "Data that all agents together have sent.",
-        'aria-label="Data sent, by row"',
+        "Bytes that all agents together have sent.",
+        'aria-label="coop-ucb',
     ):
         assert sentence in page, sentence
 

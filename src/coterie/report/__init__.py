@@ -1,5 +1,5 @@
-"""The report page of a study run: one HTML file that opens offline and needs no explanation beside it."""
+"""The page of a study, of an audit, and the statement to sign: HTML files that open offline and explain themselves."""
 
-from coterie.report.page import render, write
+from coterie.report.study import render, write
 
 __all__ = ["render", "write"]

@@ -47,19 +47,29 @@ class Block(NamedTuple):
     lines: list[AttackLine]
 
 
+FAULTS = {"liars": "liars", "contamination": "of the messages forged"}  # what lies are told of, in the words of a share
+
+
 def share_of(one: Shown) -> float:
-    return float(one.row["faults"].get("liars", 0.0))
+    """Of liars, or of messages that are forged on their way."""
+    faults = one.row["faults"]
+    return float(next((faults[key] for key in FAULTS if faults.get(key)), 0.0))
+
+
+def said_of(view: View, share: float) -> str:
+    key = next((key for key in FAULTS if any(one.row["faults"].get(key) for one in view.rows)), "liars")
+    return f"{percent(share)} {FAULTS[key]}"
 
 
 def shares(view: View) -> list[float]:
-    """The shares of liars there are, without 0."""
+    """All there are, without 0."""
     return sorted({share_of(one) for one in view.rows} - {0.0})
 
 
 def attacks(view: View) -> Attacks | None:
-    """Nothing where no row lies."""
+    """Nothing where no row lies, or all are lied to alike."""
     groups = _groups(view)
-    if not shares(view) or not groups:
+    if not any(len(_worst(members)) > 1 for _, members in groups):
         return None
     alone = next((_worst(members) for _, members in groups if members[0].row["alone"]), [])
     talking = [(name, members) for name, members in groups if not members[0].row["alone"]]
@@ -76,18 +86,20 @@ def attacks(view: View) -> Attacks | None:
         others = [Line(line[0].style, [(100 * share_of(one), one.value) for one in line]) for line in _by_attack(members)]
         end = worst[-1]
         attack = end.row["faults"].get("attack", "")
-        note = f"{end.text} at {percent(share_of(end))} liars" + (f", attack “{attack}”" if attack else "")
-        steps = [[f"{percent(share_of(one))} liars", f"{one.name}: {one.full}"] for one in worst]
-        said = f"{name}, {view.lost}, worst attack: " + ", ".join(f"{percent(share_of(one))} liars {one.full}" for one in worst)
+        note = f"{end.text} with {said_of(view, share_of(end))}" + (f", attack “{attack}”" if attack else "")
+        steps = [[said_of(view, share_of(one)), f"{one.name}: {one.full}"] for one in worst]
+        told = ", ".join(f"{said_of(view, share_of(one))} {one.full}" for one in worst)
+        said = f"{name}, {view.lost}, worst attack: {told}"
         drawn = panel([bold, *lines], others, Axis(across, ticks), up, said, steps, HEIGHT)
         panels.append(CoursePanel(name, note, drawn))
+    several = any(len(_by_attack(members)) > 1 for _, members in talking)
     dashed = f"Dashed: learning alone, {alone[-1].text}. " if alone else ""
     return Attacks(
         "What liars do to each method",
-        f"Regret of honest {view.words.in_place_of_ours('agents')}: {view.lost}, by the share of liars",
+        f"Regret of honest {view.words.in_place_of_ours('agents')}: {view.lost}, by the share that lies",
         panels,
         margin_of(up),
-        f"Bold: the attack that does most harm at that share. Grey: the other attacks. {dashed}"
+        f"Bold: the attack that does most harm at that share. {'Grey: the other attacks. ' if several else ''}{dashed}"
         + view.intervals(f"Band: 95{GLUE}% interval of the mean. ")
         + ("The upward scale is logarithmic." if up_scale.log else ""),
         csv_text(
@@ -104,7 +116,7 @@ def _groups(view: View) -> list[tuple[str, list[Shown]]]:
     found = []
     for group in view.answer["groups"]:
         members = [one for place in group["rows"] if (one := view.at(place)) is not None]
-        if len({share_of(one) for one in members}) > 1:
+        if len({(share_of(one), one.row["faults"].get("attack")) for one in members}) > 1:
             found.append((group["name"], members))
     return found
 

@@ -12,11 +12,11 @@ from coterie.report.draw.lines import HEIGHT, Line, panel
 from coterie.report.draw.scale import Scale, log
 from coterie.report.draw.scatter import Axis, margin_of
 from coterie.report.template import csv_text
-from coterie.report.view import Shown, View, method_of
+from coterie.report.view import Shown, View
 from coterie.studies.numbers import GLUE, compact
 
-MOMENTS_MAX = 36
-CONTEXT_MAX = 30  # with more rows there is no grey behind a panel
+MOMENTS_MAX, MOMENTS_OF_MANY = 36, 14
+CONTEXT_MAX = 30  # with more rows there are fewer moments, no bands, and no grey behind a panel
 
 
 class CoursePanel(NamedTuple):
@@ -67,10 +67,9 @@ def course(view: View) -> Course:
 def _groups(view: View) -> list[tuple[str, list[Shown]]]:
     """Rows of one method share a panel; where rows are grouped by what is swept, those of one group do."""
     found: dict[str, list[Shown]] = {}
-    names = {place: group["name"] for group in view.answer["groups"] for place in group["rows"] if len(group["rows"]) > 1}
     for one in view.rows:
-        found.setdefault(names.get(one.place) or method_of(one), []).append(one)
-    return [(names.get(members[0].place) or _heading(members), members) for members in found.values()]
+        found.setdefault(view.lines.get(one.place) or view.method(one), []).append(one)
+    return [(view.lines.get(members[0].place) or _heading(members), members) for members in found.values()]
 
 
 def _heading(members: Sequence[Shown]) -> str:
@@ -89,10 +88,10 @@ def _heading(members: Sequence[Shown]) -> str:
 def kept_moments(view: View, one: Shown) -> list[int]:
     """Places in the curve, spread evenly over logarithmic time."""
     rounds = one.row["curve"]["round"]
-    last = len(rounds) - 1
-    if last < MOMENTS_MAX:
+    last, most = len(rounds) - 1, MOMENTS_MAX if len(view.rows) <= CONTEXT_MAX else MOMENTS_OF_MANY
+    if last < most:
         return list(range(len(rounds)))
-    wanted = [rounds[0] * (rounds[-1] / rounds[0]) ** (step / (MOMENTS_MAX - 1)) for step in range(MOMENTS_MAX)]
+    wanted = [rounds[0] * (rounds[-1] / rounds[0]) ** (step / (most - 1)) for step in range(most)]
     found, place = [], 0
     for moment in wanted:
         while place < last and rounds[place + 1] <= moment * (1 + 1e-9):
@@ -104,7 +103,7 @@ def kept_moments(view: View, one: Shown) -> list[int]:
 def _line(view: View, one: Shown) -> Line:
     curve, kept = one.row["curve"], kept_moments(view, one)
     values = [(float(curve["round"][place]), curve["per_decision"][place] * view.decisions) for place in kept]
-    return Line(one.style, values, _margins(view, one))
+    return Line(one.style, values, _margins(view, one) if len(view.rows) <= CONTEXT_MAX else ())
 
 
 def _margins(view: View, one: Shown) -> list[float | None]:

@@ -1,28 +1,16 @@
 """The tables behind the pictures: all numbers, differences, single agents, releases, theory. All cells are text."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from coterie.privacy.statement import epsilon_text, promise_words
 from coterie.report import bought
 from coterie.report.data import truth_of
 from coterie.report.hero import difference_text
-from coterie.report.view import AGENTS_MAX, Shown, View
+from coterie.report.view import AGENTS_MAX, Shown, Table, View
 from coterie.studies.numbers import GLUE, measured, number, percent, sent_text
 
 THEORY = ("lambda_2", "bound_per_agent", "trivial_bound_per_agent")
 RELEASES = ("loss_basic", "loss_advanced", "loss_closed_bound", "pivotal_share", "pivotal_rounds")
-
-
-class Table(NamedTuple):
-    name: str
-    columns: list[str]
-    lines: list[list[str]]
-    note: str = ""
-
-
-def titled(one: Shown) -> str:
-    return f"{one.number}{GLUE}{GLUE}{one.name}"
 
 
 def numbers(view: View) -> Table:
@@ -52,7 +40,7 @@ def numbers(view: View) -> Table:
 def _numbers(view: View, one: Shown) -> list[str]:
     row, said = one.row, one.row["communication"]
     return [
-        titled(one),
+        one.titled,
         one.text,
         one.interval or "-",
         measured(row["regret"]) if view.enough else number(row["regret"]["mean"]),
@@ -81,7 +69,7 @@ def differences(view: View) -> Table | None:
     for found in view.answer["differences"]:
         one, other = view.at(found["row"]), view.at(found["against"])
         if one and other:
-            lines.append([titled(one), titled(other), difference_text(view, found), f"{found['runs']:,}"])
+            lines.append([one.titled, other.titled, difference_text(view, found), f"{found['runs']:,}"])
     note = "Run by run: both rows meet the same instances and seeds. A difference only if its 95 % interval leaves out 0."
     columns = ["Row", "against", f"difference, {view.lost}", "runs"]
     return Table("Differences", columns, lines, note) if lines else None
@@ -94,7 +82,7 @@ def agents(view: View) -> Table | None:
         return None
     if all(len(set(one.row["by_agent"]["regret"])) < 2 for one in rows):
         return None
-    lines = [[titled(one), *_fates(view, one)] for one in rows]
+    lines = [[one.titled, *_fates(view, one)] for one in rows]
     truth = truth_of(view.problem)
     note = f"{view.lost.capitalize()}, and in how many of the runs the agent settled on the best arm."
     if truth:
@@ -127,7 +115,7 @@ def further(view: View) -> Table | None:
     keys = dict.fromkeys(key for one in view.rows for key in one.row["extra"])
     keys = [key for key in keys if key not in shown and not (view.buys and bought.is_shown(key))]
     lines = [
-        [titled(one), *(_cell(one.row["extra"].get(key)) for key in keys)]
+        [one.titled, *(_cell(one.row["extra"].get(key)) for key in keys)]
         for one in view.rows
         if any(key in one.row["extra"] for key in keys)
     ]
@@ -149,7 +137,7 @@ def releases(view: View) -> Table | None:
             if "pivotal_share" in extra:
                 pivotal = [percent(extra["pivotal_share"]), number(extra["pivotal_rounds"])]
             sums = [number(extra[key]) for key in RELEASES[:3]]
-            lines.append([titled(one), f"{given['epsilon']:g}", f"{given['rate']:g}", *sums, *pivotal])
+            lines.append([one.titled, f"{given['epsilon']:g}", f"{given['rate']:g}", *sums, *pivotal])
     columns = ["Row", "epsilon in its name", "rate v", "true loss, basic", "advanced", "closed bound", "pivotal agents",
                "pivotal rounds each"]  # fmt: skip
     note = (
@@ -189,7 +177,7 @@ def theory(view: View) -> Table | None:
             empty = bound is None or bound >= trivial
             reading = "says nothing here" if empty else "holds" if mean <= bound else "is broken"
             stated = "none" if bound is None else number(bound)
-            lines.append([titled(one), number(lambda_2), stated, number(trivial), number(mean), reading])
+            lines.append([one.titled, number(lambda_2), stated, number(trivial), number(mean), reading])
     columns = ["Row", "lambda 2", "the theorem's bound", "trivial bound", "measured", "the theorem"]
     note = (
         "Regret per agent at the end. The trivial bound is what choosing the worst arm in every round would lose; a bound "

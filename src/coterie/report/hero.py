@@ -9,7 +9,7 @@ from coterie.report.draw.bars import Bar, arrow_picture, axis_picture, bar_pictu
 from coterie.report.draw.tally import tally
 from coterie.report.template import csv_text
 from coterie.report.view import MINUS, Shown, View
-from coterie.studies.numbers import GLUE, compact, percent
+from coterie.studies.numbers import GLUE, percent
 from coterie.studies.rows import Difference
 
 THICK_MAX = 6  # bars of a study in which none stands out
@@ -77,7 +77,7 @@ def bars(view: View) -> Bars:
         columns,
         lines,
         [line(one, False) for one in rest[:THIN_MAX]],
-        axis_picture(scale, [compact(tick) for tick in scale.ticks(5)]),
+        axis_picture(scale),
         " ".join(filter(None, ["Shorter is better." if len(drawn) > 1 else "", view.interval_note, _marks_note(view, marks)])),
         csv_text(
             ["row", "name", f"regret {view.answer['unit']['text']}", "95 % interval, half"],

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from coterie.privacy.statement import Promise, epsilon_text
 from coterie.report.draw.gauge import gauge
 from coterie.report.view import TAGGED_MAX, Shown, View
-from coterie.studies.numbers import GLUE, listed
+from coterie.studies.numbers import GLUE, at_most, listed
 
 ORDER = ("broken", "kept", "weak", "nothing")
 ICONS = {"broken": "✕", "kept": "✓", "weak": "✓", "nothing": ""}
@@ -26,7 +26,7 @@ class StripLine(NamedTuple):
     state: str
     icon: str
     heading: str
-    number: int | None
+    numbers: list[int]
     name: str
     text: str
     gauge: Markup
@@ -34,11 +34,10 @@ class StripLine(NamedTuple):
 
 
 def strip(view: View) -> list[StripLine]:
-    """Of many rows, those of which the same is to be said share a line."""
-    together: dict[tuple[str, ...], list[Shown]] = {}
+    """Rows of which the same is to be said share a line."""
+    together: dict[tuple[str, str], list[Shown]] = {}
     for one in view.rows:
-        text = (one.row["promise"]["state"], says(view, one))
-        together.setdefault(text if len(view.rows) > TAGGED_MAX else (*text, one.style), []).append(one)
+        together.setdefault((one.row["promise"]["state"], says(view, one)), []).append(one)
     found = sorted(together.values(), key=lambda group: (_rank(group[0]), group[0].number))
     return [_line(view, group) for group in found]
 
@@ -54,21 +53,17 @@ def _line(view: View, group: Sequence[Shown]) -> StripLine:
     unread = one.row["alone"] and guess is None
     drawn = Markup("") if unread else gauge(guess)
     text = "no message to read" if unread else guess_text(guess)
-    number = one.number if len(group) == 1 else None
-    return StripLine(state, ICONS[state], HEADINGS[state], number, name_of(view, group), says(view, one), drawn, text)
+    few = [one.number for one in group] if len(group) <= TAGGED_MAX else []
+    return StripLine(state, ICONS[state], HEADINGS[state], few, name_of(group), says(view, one), drawn, text)
 
 
-def name_of(view: View, group: Sequence[Shown]) -> str:
-    """Of several rows the names of their groups, and the numbers of those that are no whole group."""
+def name_of(group: Sequence[Shown]) -> str:
+    """Of several rows what all their names have in common, or the first of them."""
     if len(group) == 1:
         return group[0].name
-    left, names = {one.place for one in group}, []
-    for members in view.answer["groups"]:
-        if set(members["rows"]) <= left:
-            names.append(members["name"])
-            left -= set(members["rows"])
-    names += [one.name for one in group if one.place in left]
-    return listed(names) if len(names) <= 4 else f"{listed([*names[:3], f'{len(names) - 3} more'])}"
+    parts = [one.name.split(", ") for one in group]
+    shared = [part for part in parts[0] if all(part in others for others in parts)]
+    return f"{', '.join(shared)}: {len(group)} rows" if shared else listed([group[0].name, f"{len(group) - 1} more"])
 
 
 def guess_text(guess: float | None) -> str:
@@ -77,7 +72,7 @@ def guess_text(guess: float | None) -> str:
         return "up to certainty"
     if guess > 0.999:
         return f"right in over 99.9{GLUE}%"
-    return f"right at most {math.ceil(guess * 1000 - 1e-6) / 10:g}{GLUE}%"
+    return f"right at most {at_most(guess)}"
 
 
 def says(view: View, one: Shown) -> str:

@@ -14,8 +14,9 @@ from markupsafe import Markup, escape
 
 from coterie import files
 from coterie.report import bought, evidence
-from coterie.report.attacks import attacks, shares
+from coterie.report.attacks import attacks, said_of, shares
 from coterie.report.attacks import table as attack_table
+from coterie.report.charts import charts
 from coterie.report.course import course
 from coterie.report.data import notes, truth_of, truth_table
 from coterie.report.draw.colours import style
@@ -27,7 +28,7 @@ from coterie.report.swept import sweep
 from coterie.report.template import filled
 from coterie.report.trade import trade
 from coterie.report.view import View, warnings_of
-from coterie.studies.numbers import number, percent, plural
+from coterie.studies.numbers import number, plural
 from coterie.studies.rows import Summary
 
 
@@ -72,9 +73,9 @@ def render(summary: Summary, manifest: Mapping[str, Any]) -> str:
             if table
         ],
         attack_table=attack_table(view),
-        liar_shares=[percent(share) for share in shares(view)],
+        liar_shares=[said_of(view, share) for share in shares(view)],
         bought=bought.tables(view) if view.buys else [],
-        bought_pictures=bought.pictures(view) if view.buys else [],
+        charts=charts(view),
         theory=theory,
         theory_note=theory and evidence.theory_note(theory),
         notes=notes(view.problem),

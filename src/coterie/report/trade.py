@@ -13,6 +13,8 @@ from coterie.report.template import csv_text
 from coterie.report.view import Shown, View
 from coterie.studies.numbers import compact, data_size, sent_text
 
+PROMISES_MAX = 8  # lines that lead to what was promised
+
 
 class Panel(NamedTuple):
     heading: str
@@ -136,7 +138,7 @@ def _dot(view: View, one: Shown, across: float | None, what: str) -> Dot:
         one.margin,
         told["state"],
         f"{one.number} {one.name}: {one.full}, {_entry_tail(one)}",
-        told["promised"] if differs and tagged else None,
+        told["promised"] if differs and tagged and len(view.rows) <= PROMISES_MAX else None,
         not tagged,
     )
 

@@ -1,6 +1,6 @@
 """Rows as the page shows them: numbered in the hero's order, in one unit, each with its colour."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -33,9 +33,22 @@ class Shown(NamedTuple):
         return f"r{self.number}"
 
     @property
+    def titled(self) -> str:
+        return f"{self.number}{GLUE}{GLUE}{self.name}"
+
+    @property
     def full(self) -> str:
         """The number with its interval in brackets."""
         return f"{self.text}{GLUE}({self.interval})" if self.interval else self.text
+
+
+class Table(NamedTuple):
+    """All cells are text; the first of a line is its heading."""
+
+    name: str
+    columns: list[str]
+    lines: list[list[str]]
+    note: str = ""
 
 
 class View:
@@ -74,7 +87,10 @@ class View:
         """From its low to its high end; nothing where there is none."""
         if margin is None:
             return ""
-        low, high = self.amount(value - margin), self.amount(value + margin)
+        for decimals in range(self.decimals, self.decimals + 4):
+            low, high = (amount(value + sign * margin, decimals) for sign in (-1, 1))
+            if low != high:
+                break
         return f"{low}{DASH}{high}" if value >= margin else f"{low} to {high}"
 
     @property
@@ -104,22 +120,40 @@ class View:
         return [one for one in self.rows if one.place in chosen]
 
     def colours(self) -> list[Colour]:
-        """Of the rows in their order: hue by method; inside a method the smaller epsilon, or the earlier row, is stronger."""
+        """Of the rows in their order: hue by method; inside a method the smaller epsilon, or the earlier line, is stronger."""
         alone, opened = self.at(self.answer["alone"]), self.at(self.answer["together"])
-        hues = hues_of(map(method_of, self.rows), alone and method_of(alone), opened and method_of(opened))
-        return [shade(hues[method_of(one)], share) for one, share in zip(self.rows, self._shares(), strict=True)]
+        hues = hues_of(map(self.method, self.rows), alone and self.method(alone), opened and self.method(opened))
+        strengths = self._strengths()
+        return [shade(hues[self.method(one)], strengths[one.place]) for one in self.rows]
 
-    def _shares(self) -> Iterator[float]:
-        """From 0, strong, to 1, faint: the rank of a row in its method."""
-        by_method: dict[str, list[Shown]] = {}
-        for one in self.rows:
-            by_method.setdefault(method_of(one), []).append(one)
-        ranks = {}
-        for members in by_method.values():
-            ordered = sorted(members, key=lambda one: one.row["promise"]["promised"] or float("inf"))
-            for rank, one in enumerate(ordered):
-                ranks[one.place] = rank / max(1, len(ordered) - 1)
-        return (ranks[one.place] for one in self.rows)
+    def method(self, one: Shown) -> str:
+        """What has a hue of its own. Who learns alone by a method of others is apart from them, unless both are on one line."""
+        apart = one.row["alone"] and one.place not in self.lines
+        return f"{one.row['method']} alone" if apart else one.row["method"]
+
+    @cached_property
+    def lines(self) -> dict[int, str]:
+        """The names of the lines on which rows stand that differ only in what is swept, where there is more than one line."""
+        found = [group for group in self.answer["groups"] if len(group["rows"]) > 1]
+        return {place: group["name"] for group in found for place in group["rows"]} if len(found) > 1 else {}
+
+    def _strengths(self) -> dict[int, float]:
+        """From 0, strong, to 1, faint: the rank of a row, or of its line, in its method."""
+        ranked: dict[str, dict[str, list[Shown]]] = {}
+        for one in sorted(self.rows, key=lambda one: one.row["promise"]["promised"] or float("inf")):
+            ranked.setdefault(self.method(one), {}).setdefault(self.lines.get(one.place, one.style), []).append(one)
+        return {
+            one.place: rank / max(1, len(lines) - 1)
+            for lines in ranked.values()
+            for rank, members in enumerate(lines.values())
+            for one in members
+        }
+
+    @property
+    def producer_names(self) -> list[str]:
+        """As the study names them, else numbered from 0 as in its file."""
+        arms = range(self.rows[0].row["arms"])
+        return list(self.problem.get("producer_names") or [f"{self.words.arm} {number}" for number in arms])
 
     @property
     def agent_names(self) -> list[str]:
@@ -128,11 +162,6 @@ class View:
             return list(self.problem["agent_names"])
         first = 1 if self.problem.get("dataset") else 0
         return [f"{self.words.agent} {number}" for number in range(first, first + self.agents)]
-
-
-def method_of(one: Shown) -> str:
-    """Who learns alone by a method that others use to learn together is not of that method."""
-    return f"{one.row['method']} alone" if one.row["alone"] else one.row["method"]
 
 
 def frontier(rows: Sequence[Shown]) -> list[Shown]:

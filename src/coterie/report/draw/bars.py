@@ -9,7 +9,8 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from coterie.report.draw.scale import NARROW, Scale, fitting, linear
-from coterie.report.draw.svg import Element, add, percent, picture, place, source, text_width
+from coterie.report.draw.svg import Element, add, hidden, percent, picture, place, source, text_width
+from coterie.studies.numbers import compact
 
 TORN_FROM = 3.0  # a bar that is so many times the second largest runs off the scale
 ROOM = 16.0  # percent of the width that is left for the number beside the longest bar
@@ -101,11 +102,15 @@ def arrow_picture(start: float, end: float, scale: Scale, text: str, said: str) 
     return source(svg)
 
 
-def axis_picture(scale: Scale, texts: Sequence[str]) -> Markup:
-    """The numbers below the bars; `texts` are those of the scale's ticks."""
-    svg = picture(20, "", class_="bar")
-    svg.attrib.pop("role"), svg.attrib.pop("aria-label")
-    svg.set("aria-hidden", "true")
-    for across, text in fitting([(scale.at(tick), text) for tick, text in zip(scale.ticks(5), texts, strict=True)]):
-        add(svg, "text", text, x=percent(across), y=14, text_anchor="middle" if across else "start")
+def axis_picture(scale: Scale, named: tuple[float, str] | None = None) -> Markup:
+    """The numbers below the bars, and a value that has a name; numbers make room for it."""
+    svg = hidden(0, 20, class_="bar")
+    svg.set("width", "100%")
+    marks = [(scale.at(tick), compact(tick)) for tick in scale.ticks(5)]
+    if named:
+        own = (scale.at(named[0]), named[1])
+        marks = sorted([own, *(mark for mark in marks if len(fitting(sorted([own, mark]))) == 2)])
+    for across, text in marks if named else fitting(marks):
+        anchor = "start" if across < 5 else "end" if across > 95 else "middle"
+        add(svg, "text", text, x=percent(across), y=14, text_anchor=anchor)
     return source(svg)

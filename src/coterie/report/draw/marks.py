@@ -25,6 +25,13 @@ def swatch(state: State) -> Markup:
     return source(svg)
 
 
+def dashes() -> Markup:
+    """A piece of a dashed line, beside the name of what it stands for."""
+    svg = hidden(16, 16, class_="sw")
+    add(svg, "line", x1=0, x2=16, y1=8, y2=8, class_="ref")
+    return source(svg)
+
+
 def tag(parent: Element, text: str, right: float, down: float, half: float) -> None:
     """A number in a circle."""
     add(parent, "rect", x=right - half, y=down - 8.5, width=2 * half, height=17, rx=8.5, class_="tg")

@@ -39,8 +39,8 @@ class Axis(NamedTuple):
 
 
 def plane(dots: Sequence[Dot], across: Axis, up: Axis, lane: Lane | None, said: str, lines: Sequence[Sequence[int]] = (),
-          reference: tuple[float, str] | None = None) -> Markup:  # fmt: skip
-    """`lines` join dots of one series; `reference` is a dashed line across with its text."""
+          reference: float | None = None) -> Markup:  # fmt: skip
+    """`lines` join dots of one series; `reference` is a value that is marked by a dashed line across."""
     svg = picture(HEIGHT + FOOT, said, data_readout="", tabindex="0")
     middle = 0.0
     if lane:
@@ -50,11 +50,9 @@ def plane(dots: Sequence[Dot], across: Axis, up: Axis, lane: Lane | None, said: 
     draw_up(svg, up)
     draw_across(svg, across)
     places = [(middle if dot.across is None else across.scale.at(dot.across), up.scale.at(dot.up)) for dot in dots]
-    if reference:
-        value, text = reference
-        y = up.scale.at(value)
-        add(svg, "line", x1="0", x2="100%", y1=round(y, 1), y2=round(y, 1), class_="ref")
-        add(svg, "text", text, x="100%", dx=-4, y=round(y - 6, 1), text_anchor="end", class_="d")
+    if reference is not None:
+        y = round(up.scale.at(reference), 1)
+        add(svg, "line", x1="0", x2="100%", y1=y, y2=y, class_="ref")
     for line in lines:
         curve = stretched(svg, HEIGHT)
         group = add(curve, "g", class_=dots[line[0]].name)
