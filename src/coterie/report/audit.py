@@ -23,14 +23,12 @@ from coterie.report.draw.svg import add, percent, picture, source, stretched
 from coterie.report.glossary import AUDITING, GLOSSARY
 from coterie.report.strip import HEADINGS, ICONS, ORDER, StripLine, as_sentences, guess_text
 from coterie.report.template import csv_text, filled
-from coterie.report.view import MINUS
-from coterie.studies.numbers import GLUE, compact, number
+from coterie.studies.numbers import GLUE, number
 from coterie.studies.words import Words
 
 HUE_OF = {"promised": "alone", "holds": "ink", "proven": "blue", "zero": "open", "one": "magenta"}  # r1, r2, ...
 WORDS = ("ε", "Promised", "Holds", "Kept", "Best guess")  # of the glossary
 TALL = 84  # pixels of a histogram
-STYLE = "#hero{margin-top:24px}.texts td:last-child{text-align:left;white-space:normal;min-width:24em}"
 SCORES = {
     "equality": "a word that takes a telling value",
     "acts": "arms, counts, lengths and times taken together",
@@ -54,7 +52,7 @@ def render(facts: Mapping[str, Any]) -> str:
     return filled(
         "audit.html.j2",
         Words(),
-        style(shade(HUES[hue], 0.0) for hue in HUE_OF.values()) + STYLE,
+        style(shade(HUES[hue], 0.0) for hue in HUE_OF.values()),
         facts=facts,
         title=title(facts),
         answer=answer(facts),
@@ -238,7 +236,7 @@ def epsilon_line(facts: Mapping[str, Any]) -> Bars | None:
     classes = {name: f"r{place}" for place, name in enumerate(HUE_OF, 1)}
     return Bars(
         [(classes[name], names[name], bar_picture(bar, scale, limit, thick=True)) for name, bar in bars.items()],
-        axis_picture(scale, [compact(tick) for tick in scale.ticks(5)]),
+        axis_picture(scale),
         csv_text(["what", "epsilon"], [(name, bar.value) for name, bar in bars.items()]),
     )
 
@@ -269,7 +267,7 @@ def sides(game: Mapping[str, Any]) -> Bars:
         found.append((kind, f"it was {value}: {hits:,} of {trials:,} are {verb} the threshold", source(svg)))
     return Bars(
         found,
-        axis_picture(across.scale, [compact(tick).replace("-", MINUS) for tick in across.scale.ticks(5)]),
+        axis_picture(across.scale),
         csv_text(["from", "to", "trials where it is 0", "trials where it is 1"], zip(edges, edges[1:], *counts, strict=False)),
     )
 

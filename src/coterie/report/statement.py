@@ -13,14 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from coterie import files
 from coterie.checking.verdicts import audited
 from coterie.errors import UsageError, hint
 from coterie.privacy.statement import (
     WEAK_ABOVE,
     Promise,
+    best_guess,
     epsilon_text,
     odds_text,
     promise,
@@ -28,15 +27,14 @@ from coterie.privacy.statement import (
     rounded_up_text,
     unit_of,
 )
-from coterie.report.privacy import success_bound
+from coterie.report.strip import ICONS
+from coterie.report.template import filled
 from coterie.studies.budget import Price, added_up
 from coterie.studies.case import problem_of
 from coterie.studies.numbers import GLUE, listed
 from coterie.studies.spec import Row, Specification, finite_or_null, rewritten
 from coterie.studies.words import Words
 from coterie.version import VERSION
-
-HERE = Path(__file__).parent
 
 
 class Verdict(NamedTuple):
@@ -118,7 +116,7 @@ def answer(price: Price, said: Mapping[str, Any]) -> str:
 def loss(price: Price, rewards: int) -> dict[str, Any]:
     """Of a person with so many rewards: epsilon, by what factor odds may shift, how often a guess between two is right."""
     epsilon, delta = price.epsilon_of(rewards), price.method.claim.delta
-    right = 1.0 if epsilon == math.inf else success_bound({"epsilon": epsilon, "delta": delta})
+    right = 1.0 if epsilon == math.inf else best_guess({"epsilon": epsilon, "delta": delta}) or 1.0
     return {
         "rewards": rewards,
         "unit": unit_of(rewards, price.doors.unit),
@@ -202,13 +200,34 @@ def write(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def render(content: Mapping[str, Any]) -> str:
-    environment = Environment(
-        loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    told = dict(content)
+    words = Words(**told.pop("words"))
+    state = Promise(content["promise"]).name.lower()
+    return filled(
+        "statement.html.j2",
+        words,
+        **told,
+        state=state,
+        icon=ICONS[state],
+        promised=promise_words(content["privacy"]),
+        lines=[(name.capitalize(), sentence) for name, sentence in lines(content) if name != "promise"],
+        losses_told=[loss_cells(loss, words) for loss in content["losses"]],
+        sums_told=[sum_cells(total) for total in content["added_up"]],
+        audited=audit_line(content),
+        unsigned=unsigned(content),
     )
-    environment.filters |= {"worded": Words(**content["words"]).in_place_of_ours}
-    return environment.get_template("statement.html.j2").render(
-        content, lines=list(lines(content)), epsilon=epsilon_cell, audited=audit_line(content), unsigned=unsigned(content)
-    )
+
+
+def loss_cells(loss: Mapping[str, Any], words: Words) -> tuple[str, ...]:
+    finite = loss["epsilon"] is not None
+    weak, times = (" (weak)" if loss["weak"] and finite else ""), (f"{GLUE}times" if finite else "")
+    unit, epsilon = words.in_place_of_ours(loss["unit"]), epsilon_cell(loss["epsilon"])
+    return unit, epsilon + weak, f"{loss['delta']:g}", loss["odds"] + times, loss["guess"]
+
+
+def sum_cells(total: Mapping[str, Any]) -> tuple[str, ...]:
+    note = f" ({total['note']})" if total["note"] else ""
+    return total["what"] + note, epsilon_cell(total["epsilon"]), epsilon_cell(total["person"]), f"{total['delta']:g}"
 
 
 def epsilon_cell(epsilon: float | None) -> str:
