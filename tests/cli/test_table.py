@@ -1,10 +1,11 @@
-"""The table that a run prints: what was promised, what holds, and who sends nothing, in words and marks that need no colour."""
+"""What a run prints: its answer, what was promised and what holds, in words and marks that need no colour."""
 
 import pytest
 
 from coterie.cli.studies import studies
-from coterie.cli.table import ROWS_MOST, summary_lines
+from coterie.cli.table import ROWS_MOST, summary_lines, warnings_of
 from coterie.studies import builtin_studies
+from coterie.studies.groups import groups_by
 
 
 def row(label, claimed=None, accounted=None, size=1000.0, regret=10.0, margin=0.1, parameters=None, **faults):
@@ -15,14 +16,19 @@ def row(label, claimed=None, accounted=None, size=1000.0, regret=10.0, margin=0.
         "unit": "one reward of one agent",
     }
     return {
-        "label": label, "agents": 4, "arms": 3, "horizon": 100, "replications": 20, "best_arm_rate": 1.0, "privacy": privacy,
-        "regret_per_agent": {"mean": regret, "margin": margin}, "communication": {"messages": 2, "bytes": size},
-        "faults": faults, "algorithm": label.split()[0], "parameters": parameters or {},
+        "label": label, "agents": 4, "arms": 3, "horizon": 100, "replications": 20, "privacy": privacy,
+        "found": {"count": 19, "of": 20}, "found_by": {"count": 79, "of": 80},
+        "per_decision": {"mean": regret / 1000, "margin": None if margin is None else margin / 1000},
+        "communication": {"messages": 2, "bytes": size}, "faults": faults, "algorithm": label.split()[0],
+        "parameters": parameters or {},
     }  # fmt: skip
 
 
-def lines_of(rows, width=100, every=False, **words):
-    document = {"study": {"title": "t", "words": words}, "rows": list(rows)}
+def lines_of(rows, width=100, every=False, decimals=1, red=None, **words):
+    unit = {"decisions": 1000, "text": "per 1,000 decisions", "decimals": decimals}
+    groups = groups_by(rows, ("liars", "attack"))
+    answer = {"sentence": "Yes: it helps.", "red": red, "groups": groups, "unit": unit}
+    document = {"study": {"title": "t", "words": words}, "answer": answer, "rows": list(rows)}
     return [line.plain.replace("\xa0", " ") for line in summary_lines(document, width, every)]
 
 
@@ -61,13 +67,23 @@ def test_runs_are_called_runs_and_no_bytes_sends_nothing(printed):
         assert word not in text
 
 
-def test_an_interval_is_named_and_one_run_has_a_dash(printed):
-    lines, text = printed(row("a", margin=0.25))
+def test_the_answer_comes_before_the_table_and_broken_promises_with_it():
+    lines = lines_of([row("a")])
+    assert lines[:3] == ["t", "Yes: it helps.", ""]
+    lines = lines_of([row("a")], red="One promise is broken: a promises ε = 1, but no limit holds.", width=40)
+    assert lines[2].startswith("✕ One promise is broken") and max(map(len, lines[:5])) <= 40
+
+
+def test_regret_is_in_the_unit_of_the_answer_with_its_decimals(printed):
+    lines, text = printed(row("a", margin=0.25), decimals=2)
     assert lines["a"][1:4] == ["10.00", "±", "0.25"]
-    assert "±: 95 % interval of the mean over the runs (Student's t)" in text
-    lines, text = printed(row("a", margin=None) | {"replications": 1})
-    assert lines["a"][1:4] == ["10.0", "±", "-"] and "0.0" not in text.replace("10.0", "")
-    assert "±: not known after one run" in text and "1 run" in text
+    assert "regret: what an agent loses per 1,000 decisions; ±: 95 % interval of the mean over the runs (Student's t)" in text
+
+
+@pytest.mark.parametrize("runs", [1, 4])
+def test_of_few_runs_there_is_no_interval(printed, runs):
+    lines, text = printed(row("a", margin=None if runs == 1 else 2.0) | {"replications": runs})
+    assert lines["a"][1] == "10.0" and "±" not in text and "fewer than 5 runs: too few for an interval" in text
 
 
 def test_no_interval_is_rounded_to_nothing(printed):
@@ -75,18 +91,30 @@ def test_no_interval_is_rounded_to_nothing(printed):
     assert lines["d"][3] == "0.004" and lines["e"][3] == "0.0"
 
 
-def test_the_column_of_the_best_arm_is_explained_and_may_be_unknown(printed):
-    lines, text = printed(row("a") | {"best_arm_rate": 0.5}, row("b") | {"best_arm_rate": None})
-    assert lines["a"][4:6] == ["50", "%"] and lines["b"][4] == "-"
-    assert "best arm: share of agents that played it most in the last tenth of the rounds" in text
+def test_shares_are_counts_of_runs_or_of_many_agents_of_these(printed):
+    lines, text = printed(row("a"))
+    assert lines["a"][4:7] == ["19", "of", "20"] and "best arm found: runs in which every agent played it most" in text
+    lines, text = printed(row("a") | {"agents": 30})
+    assert lines["a"][4:7] == ["79", "of", "80"] and "best arm found: agents, over all runs, that played it most" in text
+    assert printed(row("a") | {"found": None})[0]["a"][4] == "-"
+
+
+def test_orders_that_were_not_good_enough_are_a_share_of_rounds(printed):
+    lines, text = printed(row("a") | {"procurement": {"alpha": 0.7, "below": {"mean": 0.125}}})
+    assert lines["a"][4:6] == ["12.5", "%"] and "rounds below 0.7: share of an agent's rounds" in text
+
+
+def test_a_warning_is_told_once_with_the_rows_it_is_about():
+    rows = [row(f"r{n}") | {"warnings": ["w"] if n else ["w", "v"]} for n in range(9)]
+    assert warnings_of(rows) == [("“r0” and 8 others", "w"), ("“r0”", "v")]
 
 
 def test_the_words_of_a_study_are_used_and_its_labels_left_alone(printed):
     lines, text = printed(row("every agent alone"), agent="hospital", arm="therapy")
     assert lines["every agent alone"]
-    for words in ("per hospital", "best therapy: share of hospitals", "4 hospitals, 3 therapies", "one reward of one hospital"):
-        assert words in text
-    assert text.count("agent") == 1
+    expected = ["a hospital loses", "best therapy found", "every hospital", "4 hospitals, 3 therapies", "one hospital"]
+    assert [words for words in expected if words not in text] == []
+    assert text.count("agent") == 1  # the label's
 
 
 # --- whatever the width -------------------------------------------------------------------------------------------
@@ -99,7 +127,7 @@ def test_nothing_is_wider_than_the_terminal_and_no_label_is_lost(width):
     """But for the title and the key, which the terminal breaks."""
     entries = [row(LONG, 0.1, 5.0), row("ucb1", size=0.0, regret=123_456.7)]
     lines = lines_of(entries, width)
-    table = lines[2 : lines.index("", 2)]
+    table = lines[3 : lines.index("", 3)]
     assert max(map(len, table)) <= width
     text = "".join("".join(table).split())
     assert LONG.replace(" ", "") in text and "ucb1" in text and "sendsnothing" in text and "5✕" in text
@@ -128,7 +156,7 @@ def test_of_many_rows_that_cannot_be_grouped_the_lowest_and_the_highest_are_amon
     shown = [line for line in lines_of(rows) if "cdp-mab" in line]
     assert len(shown) <= ROWS_MOST and "cdp-mab epsilon=0 " in shown[0] and "cdp-mab epsilon=99 " in shown[-1]
     regrets = {line.split()[2] for line in shown}
-    assert {f"{10 + least:.2f}" for least in (0, 100)} <= regrets
+    assert {f"{10 + least:.1f}" for least in (0, 100)} <= regrets
 
 
 @pytest.mark.parametrize("width", [120, 40])

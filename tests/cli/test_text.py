@@ -94,16 +94,20 @@ def test_the_page_of_an_audit_does_not_praise_where_nothing_is_promised(facts, s
     assert f'class="lead verdict {standing}"' in audit_page.render(facts)
 
 
+ANSWER = {"sentence": f"With {HOSTILE} all is well.", "red": f"{HOSTILE}.", "groups": [],
+          "unit": {"decisions": 1, "text": "per decision", "decimals": 1}}  # fmt: skip
+
+
 def test_the_table_of_a_run_shows_title_and_label_as_they_were_written(capsys, wide):
     privacy = {"claimed": None, "accounted": {"epsilon": None, "delta": 0.0}, "private": False, "unit": "u"}
-    row = {"label": HOSTILE, "agents": 4, "arms": 3, "horizon": 9, "replications": 1, "best_arm_rate": 1.0, "privacy": privacy,
-           "regret_per_agent": {"mean": 10.0, "sem": 0.1, "margin": 0.2},
+    row = {"label": HOSTILE, "agents": 4, "arms": 3, "horizon": 9, "replications": 1, "found": None, "privacy": privacy,
+           "per_decision": {"mean": 10.0, "sem": 0.1, "margin": 0.2},
            "communication": {"messages": 2, "bytes": 9.0}}  # fmt: skip
     printed = console.output()
-    for line in summary_lines({"study": {"title": HOSTILE, "words": {}}, "rows": [row]}, printed.width):
+    for line in summary_lines({"study": {"title": HOSTILE, "words": {}}, "answer": ANSWER, "rows": [row]}, printed.width):
         printed.print(line)
     text = capsys.readouterr().out
-    assert text.splitlines()[0].strip() == HOSTILE and text.count(HOSTILE) == 2
+    assert text.splitlines()[0].strip() == HOSTILE and text.count(HOSTILE) == 4
 
 
 def test_the_label_beside_a_bar_is_no_markup():
@@ -141,11 +145,11 @@ def test_any_name_of_a_file_may_be_that_of_an_algorithm_and_of_a_study(tmp_path,
 
 def test_words_of_a_study_are_no_control_codes_and_a_title_stays_on_its_line(capsys, wide):
     privacy = {"claimed": None, "accounted": {"epsilon": None, "delta": 0.0}, "private": False, "unit": "u"}
-    row = {"label": "a\nb\u202ec", "agents": 4, "arms": 3, "horizon": 9, "replications": 1, "best_arm_rate": 1.0,
-           "privacy": privacy, "regret_per_agent": {"mean": 10.0, "sem": None, "margin": None},
+    row = {"label": "a\nb\u202ec", "agents": 4, "arms": 3, "horizon": 9, "replications": 1, "found": None,
+           "privacy": privacy, "per_decision": {"mean": 10.0, "sem": None, "margin": None},
            "communication": {"messages": 2, "bytes": 9.0}}  # fmt: skip
     printed, study = console.output(), {"title": "one\ntwo", "words": {"arm": "x\x1b[31m"}}
-    for line in summary_lines({"study": study, "rows": [row]}, printed.width):
+    for line in summary_lines({"study": study, "answer": ANSWER, "rows": [row]}, printed.width):
         printed.print(line)
     text = capsys.readouterr().out
     assert text.splitlines()[0].strip() == "one two" and r"a b\u202ec" in text

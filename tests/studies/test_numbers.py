@@ -2,7 +2,7 @@
 
 import pytest
 
-from coterie.report import numbers
+from coterie.studies import numbers
 
 
 def plain(text: str) -> str:

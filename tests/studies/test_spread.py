@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from coterie.report.regret import welch_margin
 from coterie.studies.running import found_best, mean_of_known
-from coterie.studies.spread import spread
+from coterie.studies.spread import margin, spread
 
 NUMBERS = np.array([3.1, 4.7, 2.2, 9.4, 5.0])
 
@@ -22,11 +21,13 @@ def test_a_number_seen_once_has_no_error_and_no_interval():
     assert spread(NUMBERS[:1]) == {"mean": 3.1, "sem": None, "margin": None, "min": 3.1, "max": 3.1}
 
 
-def test_the_interval_of_a_difference_is_welchs():
-    other = np.array([1.0, 1.4, 0.7])
-    margin = welch_margin(stats.sem(NUMBERS), len(NUMBERS), stats.sem(other), len(other))
-    low, high = stats.ttest_ind(NUMBERS, other, equal_var=False).confidence_interval(0.95)
-    assert margin == pytest.approx((high - low) / 2)
+def test_margins_of_columns_are_those_of_each_by_itself_without_its_gaps():
+    values = np.random.default_rng(3).normal(size=(9, 4))
+    values[2:4, 1], values[1:, 2], values[:, 3] = np.nan, np.nan, np.nan
+    found = margin(values)
+    assert found[0] == pytest.approx(spread(values[:, 0])["margin"])
+    assert found[1] == pytest.approx(spread(np.delete(values[:, 1], [2, 3]))["margin"])
+    assert np.isnan(found[2:]).all()
 
 
 # --- the best arm -------------------------------------------------------------------------------------------------

@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Sequence
+from itertools import groupby
 from math import inf
+from operator import itemgetter
 from typing import Any
 
 from coterie.studies.numbers import GLUE, percent, plural
@@ -50,18 +52,22 @@ def row_name(row: SummaryRow, without: tuple[str, ...] = ()) -> str:
 
     >>> settings = {"mode": "paper", "epsilon": 1, "rate": 2}
     >>> row_name({"label": "fed-ucb mode=paper epsilon=1 rate=2", "parameters": settings, "faults": {}}, ("epsilon",))
-    'fed-ucb as printed rate\\xa0=\\xa02'
+    'fed-ucb as printed (rate\\xa0=\\xa02)'
     """
     settings, keys = settings_of(row), settings_in(row)
-    words = "|".join(map(re.escape, sorted(keys, key=len, reverse=True)))
-    name, before = "", ""
-    for piece in re.split(rf"(?<!\S)({words})(?!\S)", row["label"]):
+    spelled_out = "|".join(map(re.escape, sorted(keys, key=len, reverse=True)))
+    parts = []
+    for piece in re.split(rf"(?<!\S)({spelled_out})(?!\S)", row["label"]):
         key = keys.get(piece, "")
-        text = setting_text(key, settings[key]) if key else piece.strip()
-        if text and key not in without:
-            comma = "," if key and before not in ("", "mode") else ""
-            name, before = f"{name}{comma} {text}", key
-    return name.strip(" ,") or row["label"]
+        if piece.strip() and key not in without:
+            parts.append((key not in ("", "mode"), setting_text(key, settings[key]) if key else piece.strip()))
+    runs = [(beside, [text for _, text in run]) for beside, run in groupby(parts, key=itemgetter(0))]
+    return " ".join(in_brackets(texts) if beside else " ".join(texts) for beside, texts in runs).strip(" ,") or row["label"]
+
+
+def in_brackets(texts: Sequence[str]) -> str:
+    """Settings after a name; a single epsilon reads well without brackets."""
+    return texts[0] if len(texts) == 1 and texts[0].startswith("ε") else f"({', '.join(texts)})"
 
 
 def shared_settings(rows: Sequence[SummaryRow]) -> tuple[str, ...]:

@@ -1,8 +1,7 @@
 """Numbers and lists as people write them: `24.71 ± 0.25`, `12.5 kB`, `3 rounds`, `a, b and c`."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from coterie.privacy.statement import SENDS_NOTHING
 from coterie.studies.rows import Spread
@@ -37,23 +36,6 @@ def measured(statistic: Spread) -> str:
     return f"{mean:,.{decimals}f}{GLUE}±{GLUE}{margin:,.{decimals}f}"
 
 
-def margin_text(statistic: Mapping[str, Any], decimals: int) -> str:
-    """Blank after one replication."""
-    return "" if statistic["margin"] is None else f"± {statistic['margin']:,.{decimals}f}"
-
-
-def bounds_of(statistic: Mapping[str, Any]) -> tuple[float, float]:
-    """Of the 95 % interval; after one replication the number itself."""
-    margin = statistic["margin"] or 0.0
-    return statistic["mean"] - margin, statistic["mean"] + margin
-
-
-def interval_note(marks: str, statistics: Iterable[Mapping[str, Any]]) -> str:
-    """What an axis says of its intervals; nothing where none is known."""
-    known = any(statistic["margin"] is not None for statistic in statistics)
-    return f", {marks}: 95{GLUE}% intervals" if known else ""
-
-
 def data_size(count: float) -> str:
     """Bytes in the unit people would say: 980 bytes, 12.5 kB, 3.1 MB."""
     for power, unit in ((4, "TB"), (3, "GB"), (2, "MB"), (1, "kB")):
@@ -81,6 +63,15 @@ def percent(share: float) -> str:
     if rounded in (0, 100) and share not in (0, 1):
         return f"under 0.1{GLUE}%" if share < 0.5 else f"over 99.9{GLUE}%"
     return f"{rounded:g}{GLUE}%"
+
+
+def at_most(share: float) -> str:
+    """A share in percent that is not to look smaller than it is.
+
+    >>> at_most(0.73106)
+    '73.2\\xa0%'
+    """
+    return f"{math.ceil(1000 * share - 1e-6) / 10:g}{GLUE}%"
 
 
 def times(ratio: float) -> str:

@@ -1,10 +1,8 @@
 """Four key figures of the row that a study is about."""
 
-from math import ceil
-
 from coterie.privacy.statement import epsilon_text
 from coterie.studies.answers.told import Said, Told
-from coterie.studies.numbers import GLUE, data_size, percent, sent_text
+from coterie.studies.numbers import GLUE, at_most, data_size, percent, sent_text
 from coterie.studies.rows import Figure, SummaryRow
 
 STATES = {"kept": "promised and kept", "weak": "kept, but weak"}
@@ -47,8 +45,7 @@ def privacy(row: SummaryRow) -> Figure:
         return {"value": "nothing promised", "label": f"{holds} holds"}
     if promise["state"] == "broken":
         return {"value": "broken", "label": f"promised {epsilon_text(row['privacy']['claimed'])}, {holds} holds"}
-    right = f"{ceil(1000 * (promise['guess'] or 0.0) - 1e-6) / 10:g}{GLUE}%"
-    label = f"{STATES[promise['state']]}: a guess of one reward is right in at most {right}"
+    label = f"{STATES[promise['state']]}: a guess of one reward is right in at most {at_most(promise['guess'] or 0.0)}"
     return {"value": f"ε{GLUE}={GLUE}{holds}", "label": label}
 
 
