@@ -163,9 +163,9 @@ def _lessons(view: View) -> list[Table]:
         if about and not one.row["alone"]:
             lines = [[name, *map(number, line)] for name, line in zip(view.agent_names, about, strict=False)]
             name = f"{one.titled}: {view.words.in_place_of_ours('what each agent took in about each arm')}"
-            note = "For one unit that the agent has bought itself, the number of units it counts beside it because of messages."
-            found.append(Table(name, ["Agent", *view.producer_names], lines, note))
-    return found
+            found.append(Table(name, ["Agent", *view.producer_names], lines))
+    note = "For one unit that the agent has bought itself, the number of units it counts beside it because of messages."
+    return [*found[:-1], *(table._replace(note=note) for table in found[-1:])]
 
 
 def _losses(view: View) -> Table:

@@ -112,8 +112,8 @@ def _fates(view: View, one: Shown) -> list[str]:
 def further(view: View) -> Table | None:
     """The families' own measurements: delays, active sets."""
     shown = {*THEORY, *RELEASES}
-    keys = dict.fromkeys(key for one in view.rows for key in one.row["extra"])
-    keys = [key for key in keys if key not in shown and not (view.buys and bought.is_shown(key))]
+    found = dict.fromkeys(key for one in view.rows for key in one.row["extra"])
+    keys = [key for key in found if key not in shown and not (view.buys and bought.is_shown(key))]
     lines = [
         [one.titled, *(_cell(one.row["extra"].get(key)) for key in keys)]
         for one in view.rows

@@ -51,7 +51,7 @@ def methods(view: View) -> list[Method]:
         entry = entries().get(name)
         text = entry.summary if entry else "an algorithm of the study's author"
         talking = [one for one in members if not one.row["alone"]]
-        heard = f" An agent exchanges messages with {HEARERS.get(name, 'others')}." if talking else " Nothing is sent."
+        heard = f" An agent exchanges messages with {HEARERS.get(name, 'others')}." if talking else ""
         hidden = [quoted(one.name) for one in members if not one.row["label"].startswith(name)]
         whose = f" {'Row' if len(hidden) == 1 else 'Rows'}: {listed(hidden)}." if 0 < len(hidden) <= 8 else ""
         found.append(Method(name, f"{text.rstrip('.')}.{heard}{own_file(members)}{whose}"))

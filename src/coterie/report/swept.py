@@ -61,7 +61,7 @@ def sweep(view: View) -> Sweep | None:
         f"Regret by {name}",
         f"Regret: {view.lost}",
         f"by {'the ε promised' if name == 'ε' else name}",
-        plane(dots, across, up, None, said, joined, reference and reference.value),
+        plane(dots, across, up, said, joined, reference and reference.value),
         margin_of(up),
         _key(view, lines, reference),
         f"{view.interval_note.replace('Thin', 'Vertical')}" + (f" Logarithmic: {' and '.join(scales)}." if scales else ""),

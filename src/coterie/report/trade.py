@@ -7,11 +7,11 @@ from markupsafe import Markup
 
 from coterie.privacy.statement import epsilon_text
 from coterie.report.draw.marks import SHAPES, swatch
-from coterie.report.draw.scale import Scale, log
-from coterie.report.draw.scatter import HEIGHT, Axis, Dot, Lane, margin_of, plane
+from coterie.report.draw.scale import log
+from coterie.report.draw.scatter import HEIGHT, Axis, Dot, Lane, ends_beside, margin_of, plane
 from coterie.report.template import csv_text
 from coterie.report.view import Shown, View
-from coterie.studies.numbers import compact, data_size, sent_text
+from coterie.studies.numbers import GLUE, compact, data_size, sent_text
 
 PROMISES_MAX = 8  # lines that lead to what was promised
 
@@ -47,11 +47,11 @@ def trade(view: View) -> Trade | None:
     up = upward(view)
     panels = []
     if any(epsilon_of(one) is not None for one in view.rows):
-        panels.append(_panel(view, up, "Regret and privacy", "ε that holds; further left is more private", epsilon_of,
-                             Lane("no limit", left=False), lambda value: f"{value:g}", "epsilon"))  # fmt: skip
+        note = "ε that holds; further left is more private"
+        panels.append(_panel(view, up, "Regret and privacy", note, _privacy, lambda value: f"{value:g}", "epsilon"))
     if any(map(sent, view.rows)):
         whose = view.words.in_place_of_ours("data sent by each agent")
-        panels.append(_panel(view, up, "Regret and communication", whose, sent, Lane("nothing", left=True), _size, "sent"))
+        panels.append(_panel(view, up, "Regret and communication", whose, _sent, _size, "sent"))
     if not panels:
         return None
     states = {"kept" if one.row["promise"]["state"] == "weak" else one.row["promise"]["state"] for one in view.rows}
@@ -85,6 +85,19 @@ def sent(one: Shown) -> float | None:
     return one.row["communication"]["bytes"] / one.row["agents"] or None
 
 
+NO_LIMIT, HIDDEN, SILENT = Lane("no limit", left=False), Lane("ε = 0", left=True), Lane("nothing", left=True)
+
+
+def _privacy(one: Shown) -> float | Lane:
+    """No scale of ratios has a place for a loss of nothing, or for one without limit."""
+    holds = epsilon_of(one)
+    return NO_LIMIT if holds is None else holds or HIDDEN
+
+
+def _sent(one: Shown) -> float | Lane:
+    return sent(one) or SILENT
+
+
 def _size(value: float) -> str:
     return data_size(value).replace("bytes", "B")
 
@@ -97,24 +110,19 @@ def upward(view: View) -> Axis:
     return Axis(scale, [(tick, compact(tick)) for tick in scale.ticks(6)])
 
 
-def _panel(view: View, up: Axis, heading: str, note: str, value: Callable[[Shown], float | None], lane: Lane,
+def _panel(view: View, up: Axis, heading: str, note: str, value: Callable[[Shown], float | Lane],
            text: Callable[[float], str], what: str) -> Panel:  # fmt: skip
-    values = [found for one in view.rows if (found := value(one)) is not None]
-    promised = [found for one in view.rows if what == "epsilon" and (found := one.row["promise"]["promised"]) is not None]
-    laned = any(value(one) is None for one in view.rows)
-    start, end = (10.0, 92.0) if not laned else (32.0, 94.0) if lane.left else (8.0, 70.0)
-    scale = log([*values, *promised], start, end)
-    exact = what == "epsilon" and len(set(values + promised)) <= 6
-    ticks = sorted(set(values + promised)) if exact else _ticks(scale)
+    found = [value(one) for one in view.rows]
+    values = [one for one in found if not isinstance(one, Lane)]
+    if what == "epsilon":
+        values += [one.row["promise"]["promised"] for one in view.rows if one.row["promise"]["promised"]]
+    scale = log(values, *ends_beside([one for one in found if isinstance(one, Lane)]))
+    exact = what == "epsilon" and len(set(values)) <= 6
+    ticks = sorted(set(values)) if exact else scale.ticks(5)
     dots = [_dot(view, one, value(one), what) for one in view.rows]
     said = "; ".join(f"{one.number} {one.name}: {one.full}, {_across(one, what)}" for one in view.tagged)
-    picture = plane(dots, Axis(scale, [(tick, text(tick)) for tick in ticks]), up, lane if laned else None,
-                    f"{heading}, {view.lost}. {said}.")  # fmt: skip
-    return Panel(heading, note, picture)
-
-
-def _ticks(scale: Scale) -> list[float]:
-    return scale.ticks(5)
+    across = Axis(scale, [(tick, text(tick)) for tick in ticks])
+    return Panel(heading, note, plane(dots, across, up, f"{heading}, {view.lost}. {said}."))
 
 
 def _across(one: Shown, what: str) -> str:
@@ -126,7 +134,7 @@ def epsilon_words(one: Shown) -> str:
     return "no limit" if holds is None else f"ε = {epsilon_text({'epsilon': holds, 'delta': 0.0})}"
 
 
-def _dot(view: View, one: Shown, across: float | None, what: str) -> Dot:
+def _dot(view: View, one: Shown, across: float | Lane, what: str) -> Dot:
     told = one.row["promise"]
     tagged = one in view.tagged
     differs = what == "epsilon" and told["promised"] is not None and told["promised"] != told["holds"]
@@ -149,4 +157,4 @@ def _entry(one: Shown) -> str:
 
 def _entry_tail(one: Shown) -> str:
     data = sent(one)
-    return f"{epsilon_words(one)} · {sent_text(0.0) if data is None else f'{data_size(data)} sent'}"
+    return f"{epsilon_words(one)} · {sent_text(0.0) if data is None else f'{data_size(data)}{GLUE}sent'}"

@@ -88,5 +88,5 @@
   const open = () => { const asked = location.hash && document.getElementById(location.hash.slice(1)); if (asked && asked.tagName === "DETAILS") asked.open = true; };
   addEventListener("hashchange", open);
   open();
-  addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((one) => { one.open = true; }));
+  addEventListener("beforeprint", () => document.querySelectorAll("section > details").forEach((one) => { one.open = true; }));
 })();

@@ -1,6 +1,6 @@
-"""Dots with number tags on a logarithmic plane, with lanes for what has no number: no limit, nothing sent."""
+"""Dots with number tags on a plane, with lanes beside it for what no scale can show: no limit, nothing sent."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -11,15 +11,24 @@ from coterie.report.draw.svg import Element, add, percent, picture, place, point
 from coterie.report.draw.tags import half_width, tags
 
 HEIGHT, FOOT = 290.0, 24.0
-LANE = 24.0  # percent of the width
+LANE = 22.0  # percent of the width
+
+
+class Lane(NamedTuple):
+    text: str
+    left: bool  # of the plane, else right
+
+    @property
+    def middle(self) -> float:
+        return LANE / 2 if self.left else 100 - LANE / 2
 
 
 class Dot(NamedTuple):
-    """`across` is None for a dot in the lane. `name` is the class that has its colour; an empty tag is not drawn."""
+    """`name` is the class that has its colour; an empty tag is not drawn."""
 
     name: str
     tag: str
-    across: float | None
+    across: float | Lane
     up: float
     margin: float | None
     state: State = "kept"
@@ -28,28 +37,27 @@ class Dot(NamedTuple):
     faint: bool = False
 
 
-class Lane(NamedTuple):
-    text: str
-    left: bool  # of the plane, else right
-
-
 class Axis(NamedTuple):
     scale: Scale
     texts: Sequence[tuple[float, str]]  # the values that are marked, with their texts
 
 
-def plane(dots: Sequence[Dot], across: Axis, up: Axis, lane: Lane | None, said: str, lines: Sequence[Sequence[int]] = (),
+def ends_beside(lanes: Collection[Lane]) -> tuple[float, float]:
+    """Where a scale begins and ends that leaves room for the lanes."""
+    return (30.0 if any(lane.left for lane in lanes) else 8.0), (92.0 if all(lane.left for lane in lanes) else 70.0)
+
+
+def plane(dots: Sequence[Dot], across: Axis, up: Axis, said: str, lines: Sequence[Sequence[int]] = (),
           reference: float | None = None) -> Markup:  # fmt: skip
     """`lines` join dots of one series; `reference` is a value that is marked by a dashed line across."""
     svg = picture(HEIGHT + FOOT, said, data_readout="", tabindex="0")
-    middle = 0.0
-    if lane:
-        middle = LANE / 2 if lane.left else 100 - LANE / 2
-        add(svg, "rect", x=percent(middle - LANE / 2), y=0, width=percent(LANE), height=HEIGHT, class_="lane")
-        add(svg, "text", lane.text, x=percent(middle), y=HEIGHT + 18, text_anchor="middle")
+    for lane in dict.fromkeys(dot.across for dot in dots if isinstance(dot.across, Lane)):
+        add(svg, "rect", x=percent(lane.middle - LANE / 2), y=0, width=percent(LANE), height=HEIGHT, class_="lane")
+        add(svg, "text", lane.text, x=percent(lane.middle), y=HEIGHT + 18, text_anchor="middle")
     draw_up(svg, up)
     draw_across(svg, across)
-    places = [(middle if dot.across is None else across.scale.at(dot.across), up.scale.at(dot.up)) for dot in dots]
+    lefts = [dot.across.middle if isinstance(dot.across, Lane) else across.scale.at(dot.across) for dot in dots]
+    places = [(left, up.scale.at(dot.up)) for left, dot in zip(lefts, dots, strict=True)]
     if reference is not None:
         y = round(up.scale.at(reference), 1)
         add(svg, "line", x1="0", x2="100%", y1=y, y2=y, class_="ref")

@@ -10,9 +10,9 @@ CASES_MAX = WIDTH // TICK
 
 def tally(share: float, cases: int = 0) -> Markup:
     """Ticks where the cases are few: then each can be counted."""
-    svg = hidden(WIDTH, 12, class_="tally")
     few = 1 < cases <= CASES_MAX
     width = cases * TICK if few else WIDTH
+    svg = hidden(width, 12, class_="tally")
     dashes = {"stroke_dasharray": f"{TICK - 1} 1"} if few else {}
     add(svg, "path", d=f"M0 6H{width}", class_="no", **dashes)
     if share > 0:
