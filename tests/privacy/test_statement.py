@@ -5,6 +5,7 @@ from fractions import Fraction
 from math import exp, inf, nan
 
 import pytest
+from scipy.optimize import linprog
 
 from coterie.privacy import gauss
 from coterie.privacy.accountant import Loss
@@ -19,6 +20,7 @@ from coterie.privacy.statement import (
     Claim,
     Doors,
     Promise,
+    best_guess,
     epsilon_text,
     guarantees,
     odds_text,
@@ -264,3 +266,17 @@ def test_words_and_json_say_the_same():
             assert written["epsilon"] == (None if one.epsilon == inf else one.epsilon)
     alone = guarantees(Claim(1.0), Doors("alone"), ONE)[0]
     assert "learns nothing" in alone.words()
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0, 5.0])
+@pytest.mark.parametrize("delta", [0.0, 0.01])
+def test_the_best_guess_is_that_of_the_worst_mechanism_with_two_answers(epsilon, delta):
+    """Right in (p + 1 - q) / 2 of cases, if it answers 'first' with p under the first value and with q under the second."""
+    grow = exp(epsilon)  # p <= grow q + delta, and 1 - q <= grow (1 - p) + delta
+    found = linprog([-0.5, 0.5], [[1, -grow], [grow, -1]], [delta, grow - 1 + delta], bounds=[(0, 1), (0, 1)])
+    assert best_guess({"epsilon": epsilon, "delta": delta}) == pytest.approx(0.5 - found.fun)
+
+
+def test_a_guess_is_at_least_blind_at_most_certain_and_without_a_limit_unknown():
+    assert best_guess({"epsilon": 0.0, "delta": 0.0}) == 0.5 and best_guess({"epsilon": 1e9, "delta": 0.0}) == 1.0
+    assert best_guess({"epsilon": None, "delta": 0.0}) is None
