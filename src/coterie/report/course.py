@@ -42,11 +42,10 @@ def course(view: View) -> Course:
     for heading, members in _groups(view):
         own = {one.place for one in members}
         others = [line for place, line in lines.items() if grey and place not in own]
-        ends = " / ".join(one.text for one in members[:4]) + (" / …" if len(members) > 4 else "")
         drawn = [lines[one.place] for one in members]
         said = f"{heading}: {view.lost} so far, by round. Ends: " + "; ".join(f"{one.name} {one.full}" for one in members[:12])
         panels.append(
-            CoursePanel(heading, f"ends at {ends}", panel(drawn, others, ticks, up, said, _steps(view, members, drawn)))
+            CoursePanel(heading, f"ends at {_ends(members)}", panel(drawn, others, ticks, up, said, _steps(view, members, drawn)))
         )
     return Course(
         panels,
@@ -70,6 +69,14 @@ def _groups(view: View) -> list[tuple[str, list[Shown]]]:
     for one in view.rows:
         found.setdefault(view.lines.get(one.place) or view.method(one), []).append(one)
     return [(view.lines.get(members[0].place) or _heading(members), members) for members in found.values()]
+
+
+def _ends(members: Sequence[Shown]) -> str:
+    """The numbers that lines end at; of more than three the least and the largest."""
+    if len(members) <= 3:
+        return " / ".join(one.text for one in members)
+    ranked = sorted(members, key=lambda one: one.value)
+    return f"{ranked[0].text} to {ranked[-1].text}"
 
 
 def _heading(members: Sequence[Shown]) -> str:

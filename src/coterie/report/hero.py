@@ -129,7 +129,7 @@ def _arrow(view: View, one: Shown, asked: Sequence[int | None]) -> Difference | 
 
 def _arrow_text(view: View, found: Difference, one: Shown) -> str:
     epsilon = one.row["promise"]["holds"]
-    what = "learning together" if one.place == view.answer["together"] else f"privacy at ε{GLUE}={GLUE}{epsilon:g}"
+    what = "together" if one.place == view.answer["together"] else f"privacy at ε{GLUE}={GLUE}{epsilon:g}"
     return f"{what}: {difference_text(view, found)}"
 
 

@@ -63,7 +63,10 @@ def name_of(group: Sequence[Shown]) -> str:
         return group[0].name
     parts = [one.name.split(", ") for one in group]
     shared = [part for part in parts[0] if all(part in others for others in parts)]
-    return f"{', '.join(shared)}: {len(group)} rows" if shared else listed([group[0].name, f"{len(group) - 1} more"])
+    if shared:
+        return f"{', '.join(shared)}: {len(group)} rows"
+    names = [one.name for one in group]
+    return listed(names if len(names) <= 3 else [names[0], f"{len(names) - 1} more"])
 
 
 def guess_text(guess: float | None) -> str:

@@ -127,9 +127,11 @@ class View:
         return [shade(hues[self.method(one)], strengths[one.place]) for one in self.rows]
 
     def method(self, one: Shown) -> str:
-        """What has a hue of its own. Who learns alone by a method of others is apart from them, unless both are on one line."""
-        apart = one.row["alone"] and one.place not in self.lines
-        return f"{one.row['method']} alone" if apart else one.row["method"]
+        """What has a hue of its own: alone, in the open and private are three ways, unless they stand on one line."""
+        if one.place in self.lines:
+            return one.row["method"]
+        way = "alone" if one.row["alone"] else "open" if one.row["promise"]["state"] == "nothing" else "private"
+        return f"{one.row['method']} {way}"
 
     @cached_property
     def lines(self) -> dict[int, str]:

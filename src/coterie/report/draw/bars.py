@@ -92,13 +92,13 @@ def arrow_picture(start: float, end: float, scale: Scale, text: str, said: str) 
     svg = picture(36, said, class_="bar arrow")
     grid(svg, scale)
     first, last = scale.at(start), scale.at(end)
-    left, back = min(first, last), last < first
+    left, right, back = min(first, last), max(first, last), last < first
     add(svg, "line", x1=percent(first), x2=percent(last), y1=26, y2=26, class_="arr")
     head = place(svg, last, 26)
     add(head, "path", d="M6-4 0 0 6 4" if back else "M-6-4 0 0-6 4", class_="arr")
-    room = (100 - left) / 100 * NARROW
-    across, anchor = (percent(left), "start") if text_width(text, 13) < room else ("0%", "start")
-    add(svg, "text", text, x=across, dx=4, y=15, text_anchor=anchor, class_="d")
+    wide = text_width(text, 13) / NARROW * 100
+    across, anchor = (left, "start") if left + wide < 100 else (right, "end") if right > wide else (0.0, "start")
+    add(svg, "text", text, x=percent(across), y=16, text_anchor=anchor, class_="d")
     return source(svg)
 
 
@@ -111,6 +111,6 @@ def axis_picture(scale: Scale, named: tuple[float, str] | None = None) -> Markup
         own = (scale.at(named[0]), named[1])
         marks = sorted([own, *(mark for mark in marks if len(fitting(sorted([own, mark]))) == 2)])
     for across, text in marks if named else fitting(marks):
-        anchor = "start" if across < 5 else "end" if across > 95 else "middle"
+        anchor = "start" if across < 5 and len(text) > 1 else "end" if across > 95 else "middle"
         add(svg, "text", text, x=percent(across), y=14, text_anchor=anchor)
     return source(svg)

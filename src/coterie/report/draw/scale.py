@@ -71,11 +71,13 @@ def _linear_ticks(low: float, high: float, most: int) -> list[float]:
 
 
 def _log_ticks(low: float, high: float, most: int) -> list[float]:
-    """The finest of the usual series that has no more than `most` marks in the range; at least its ends."""
+    """The finest of the usual series that has no more than `most` marks in the range; evenly spaced in a short one."""
+    if high < 3 * low:
+        return _linear_ticks(low, high, most)
     decades = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
     for factors in ((1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9), (1, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
         marks = [float(f"{factor * 10.0**decade:.6g}") for decade in decades for factor in factors]
         marks = [mark for mark in marks if low * (1 - 1e-9) <= mark <= high * (1 + 1e-9)]
         if len(marks) <= most:
-            return marks if len(marks) > 1 else [low, high]
+            return marks
     return marks[:: math.ceil(len(marks) / most)]
