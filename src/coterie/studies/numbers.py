@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 from coterie.privacy.statement import SENDS_NOTHING
 from coterie.studies.rows import Spread
 from coterie.studies.words import plural_of
 
+SHOWN_WITHIN = 0.4  # of a difference: how far the difference of rounded numbers may be from it
 GLUE = "\N{NO-BREAK SPACE}"  # keeps a number and its unit on one line
 
 
@@ -99,14 +101,15 @@ def amount(value: float, decimals: int) -> str:
     return f"{value:,.{decimals}f}"
 
 
-def decimals_apart(values: Sequence[float], least: int = 1, most: int = 4) -> int:
-    """Decimals that show which of the values differ.
+def decimals_apart(values: Sequence[float], least: int = 1, most: int = 3) -> int:
+    """Decimals with which differences between neighbouring values look about as large as they are.
 
-    >>> decimals_apart([1.62, 10.5]), decimals_apart([1.62, 1.58])
-    (1, 2)
+    >>> decimals_apart([1.62, 10.5]), decimals_apart([1.62, 1.58]), decimals_apart([5.7505, 5.7494])
+    (1, 2, 3)
     """
     for decimals in range(least, most):
-        if len({amount(value, decimals) for value in values}) == len(set(values)):
+        steps = [(there - here, round(there, decimals) - round(here, decimals)) for here, there in pairwise(sorted(values))]
+        if all(abs(shown - true) <= SHOWN_WITHIN * true for true, shown in steps):
             return decimals
     return most
 

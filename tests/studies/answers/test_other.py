@@ -16,15 +16,22 @@ def test_one_row_has_its_interval_if_there_are_runs_enough(row, answered):
 def test_two_rows_are_compared_also_by_what_talking_costs(row, answered):
     rows = [row("a", 5.0), row("b", 6.0)]
     assert answered(*rows)[1].sentence == (
-        "An agent loses 20 % more with b than with a: 6.0 against 5.0 rewards in 1,000 decisions; communication costs the same."
+        "With b an agent loses 20 % more than with a: 6.0 against 5.0 rewards in 1,000 decisions; "
+        "communication with b costs the same."
     )
     rows[1]["communication"] = rows[1]["communication"] | {"cost": 30.0}
-    assert answered(*rows)[1].sentence.endswith("; communication costs 3 times as much.")
-    assert "15.0 against 5.0" in answered(row("a", 5.0), row("b", 15.0))[1].sentence
+    assert answered(*rows)[1].sentence.endswith("; communication with b costs 3 times as much.")
+    assert answered(row("a", 5.0), row("b", 15.0))[1].sentence.startswith("With b an agent loses 3 times as much as with a: 15.0 ")
+    same = answered(row("a", 5.0), row("b", 5.0))[1]
+    assert same.sentence.startswith("With b an agent loses as much as with a, 5.0 rewards in 1,000 decisions; ")
+    assert "loses 0.006 % more than with a: 5.000 rewards" in answered(row("a", 5.0), row("b", 5.0003))[1].sentence
 
 
 def test_close_rows_and_many_rows(row, answered):
     _, said = answered(row("a", 5.0), row("b", 5.2), wobbles=[NOISY, -NOISY])
+    assert said.sentence.startswith("Too close to call: with b an agent loses 5.2, with a 5.0 rewards in 1,000 decisions; ")
+    wobbles = [NOISY, -NOISY, 0 * NOISY]
+    _, said = answered(row("a", 5.0), row("b", 5.2), row("c", 5.1), wobbles=wobbles)
     assert said.sentence == "Too close to call: an agent loses between 5.0 (a) and 5.2 (b) in 1,000 decisions."
     _, said = answered(row("a", 5.0), row("b", 6.0), row("c", 20.0))
     assert said.sentence == "An agent loses least with a (5.0) and most with c (20.0), 4 times as much, in 1,000 decisions."

@@ -34,7 +34,7 @@ def test_only_the_cautious_rule_is_good_enough(buy, answered):
     [
         ((0.0, 0.0), "No row ever buys below 0.7; learning together cuts"),
         ((0.0, 0.1), "Only nf-cb never buys below 0.7; learning together cuts"),
-        ((0.02, 0.1), "Every row buys below 0.7 at times, in 2 % (nf-cb) to 10 % (fcb) of rounds; learning together cuts"),
+        ((0.02, 0.1), "Every row buys below 0.7 at times, in 2 % to 10 % of rounds; learning together cuts"),
     ],
 )
 def test_who_buys_what_is_not_good_enough(buy, answered, shares, text):

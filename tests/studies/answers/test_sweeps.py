@@ -25,7 +25,7 @@ def test_a_fall_is_told_with_its_ends_and_where_it_stops(row, answered):
     )
     wobbles = [0 * NOISY, NOISY, 0 * NOISY]
     _, said = answered(*line(row, "rate", [1, 2, 4], [10.0, 4.1, 4.0]), wobbles=wobbles)
-    assert said.sentence.endswith("60 % less, and no further beyond chance after 2.")
+    assert said.sentence.endswith("60 % less, and no further beyond chance after rate = 2.")
 
 
 def test_rises_valleys_and_no_difference(row, answered):

@@ -19,17 +19,15 @@ def _single(told: Told) -> tuple[str, Verdict]:
 
 
 def _several(told: Told) -> tuple[str, Verdict]:
-    best, worst = told.least(told.all()), told.most(told.all())
-    assert best is not None and worst is not None
+    best, *_, worst = sorted(told.all(), key=told.mean)
     low, high = told.losses(best, worst)
-    if told.difference(worst, best)["verdict"] == "close":
+    close = told.difference(worst, best)["verdict"] == "close"
+    if len(told.rows) == 2:
+        return _two(told, best, worst), "close" if close and told.mean(best) != told.mean(worst) else None
+    if close:
         between = f"{told.say('an agent')} loses between {low} ({told.names[best]}) and {high} ({told.names[worst]})"
         return f"{told.undecided}: {between} {told.per}", "close"
     ratio = change(told.mean(worst) / told.mean(best)) if told.mean(best) > 0 else "more"
-    if len(told.rows) == 2:
-        than = "as" if ratio.endswith("much") else "than"
-        text = f"{told.say('An agent')} loses {ratio} with {told.names[worst]} {than} with {told.names[best]}"
-        return f"{text}: {high} against {low} {told.within}{_talk(told, worst, best)}", None
     text = f"{told.say('An agent')} loses least with {told.names[best]} ({low})"
     kept = told.best(told.all())
     if told.broken(best) and kept is not None:
@@ -37,8 +35,20 @@ def _several(told: Told) -> tuple[str, Verdict]:
     return f"{text} and most with {told.names[worst]} ({high}), {ratio}, {told.per}", None
 
 
-def _talk(told: Told, row: int, other: int) -> str:
-    here, there = (told.rows[place]["communication"]["cost"] for place in (row, other))
-    if not here or not there:
-        return ""
-    return f"; communication costs {'the same' if here == there else change(here / there)}"
+def _two(told: Told, best: int, worst: int) -> str:
+    """Also by what talking costs."""
+    low, high = told.losses(best, worst)
+    one, other, agent = told.names[worst], told.names[best], told.say("an agent")
+    here, there = (told.rows[row]["communication"]["cost"] for row in (worst, best))
+    talk = ""
+    if here and there:
+        talk = f"; communication with {one} costs {'the same' if here == there else change(here / there)}"
+    if told.mean(best) == told.mean(worst):
+        return f"With {one} {agent} loses as much as with {other}, {low} {told.within}{talk}"
+    if told.difference(worst, best)["verdict"] == "close":
+        return f"{told.undecided}: with {one} {agent} loses {high}, with {other} {low} {told.within}{talk}"
+    figures = low if low == high else f"{high} against {low}"
+    if told.mean(best) <= 0:
+        return f"With {one} {agent} loses more than with {other}: {figures} {told.within}{talk}"
+    ratio = change(told.mean(worst) / told.mean(best))
+    return f"With {one} {agent} loses {ratio} {'as' if ratio.endswith('much') else 'than'} with {other}: {figures} {told.within}{talk}"

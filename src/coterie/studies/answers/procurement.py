@@ -53,8 +53,7 @@ def quality_text(told: Told, never: Sequence[int]) -> str:
     low, high = min(shares, key=shares.__getitem__), max(shares, key=shares.__getitem__)
     if len(shares) == 1:
         return f"{told.names[low]} buys below {limit} in {percent(shares[low])} of rounds"
-    how = f"in {percent(shares[low])} ({told.names[low]}) to {percent(shares[high])} ({told.names[high]}) of rounds"
-    return f"Every row buys below {limit} at times, {how}"
+    return f"Every row buys below {limit} at times, in {percent(shares[low])} to {percent(shares[high])} of rounds"
 
 
 def who(told: Told, rows: Sequence[int]) -> str:

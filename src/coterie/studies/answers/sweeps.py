@@ -99,7 +99,7 @@ def _enough(told: Told, sweep: Sweep, line: Line, found: str) -> str:
         return ""
     for row in line.rows[:-1]:
         if row == best or told.difference(row, best)["verdict"] != "more":
-            return f", and no further beyond chance after {settings_of(told.rows[row])[sweep.key]:g}"
+            return f", and no further beyond chance after {setting_text(sweep.key, settings_of(told.rows[row])[sweep.key])}"
     return ""
 
 

@@ -91,18 +91,17 @@ def _cost(told: Told, alone: int, together: int, private: int) -> str:
     """What is said of privacy after what was said of learning together."""
     epsilon, gain = told.epsilon(private), told.difference(together, alone)["verdict"]
     cost, beside = told.difference(private, together), told.difference(private, alone)["verdict"]
-    _, _, loses = told.losses(alone, together, private)
     against = {"less": ", less than alone", "more": ", more than alone", "close": ""}[beside]
     if gain != "less" or cost["margin"] is None:
-        return f"; with {epsilon} it loses {loses}{against}"
+        return f"; with {epsilon} it loses {told.losses(alone, private)[1]}{against}"
     if cost["verdict"] == "close":
         return f", and {epsilon} costs nothing beyond chance"
     if cost["verdict"] == "less":
-        return f", and {epsilon} cuts it to {loses}"
+        return f", and {epsilon} cuts it to {told.losses(together, private)[1]}"
     if beside == "more":
-        return f", but with {epsilon} it loses {loses}, more than alone{_enough(told, alone)}"
+        return f", but with {epsilon} it loses {told.losses(alone, private)[1]}, more than alone{_enough(told, alone)}"
     if beside == "close":
-        return f", but with {epsilon} it loses {loses}: no gain beyond chance{_enough(told, alone)}"
+        return f", but with {epsilon} it loses {told.losses(private)[0]}: no gain beyond chance{_enough(told, alone)}"
     return f", and {epsilon} costs {told.amount(cost['mean'] * told.unit['decisions'])} of that back"
 
 

@@ -125,7 +125,7 @@ class Told:
     def per(self) -> str:
         """In how many decisions."""
         count = self.unit["decisions"]
-        return f"in {count:,}{GLUE}decisions" if count > 1 else "with each decision"
+        return f"in {count:,}{GLUE}decisions" if count > 1 else "per decision"
 
     @property
     def within(self) -> str:
