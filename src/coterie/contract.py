@@ -16,6 +16,12 @@ simulation loop, and one event at a time in a deployed agent; the three end in t
     p        parameters: numbers with names, the same for all nodes (see `params`).
     t        the number of the turn: a round among peers, an epoch around a server.
 
+Among peers a plan takes one round, whatever it orders, unless an algorithm `commits`. Then it takes as many rounds as it has
+pulls, its entries one after the other. `choose` is called in its first round; what others say meanwhile is heard in the round in
+which it comes; in its last round all its rewards are booked, and `release`, `publish` and `speak` are called, with the number of
+that round. In the next round the node chooses anew. A plan that the horizon cuts is not observed, and nothing leaves. So the cost
+of a run follows plans and messages, and not rounds.
+
 Three rules carry the privacy argument. No hook receives another node's record. No hook without a caveat receives a reward, or
 anything that was made of one and has not passed the door. What leaves is the sum of an arm's rewards between two points of its
 past, both named by what is open: the door forms the sum, and knows what it covers and how far one reward moves it. All that is
@@ -124,7 +130,8 @@ def pose(open, p, t, tale, die, card):
 
 @node
 def order(plan, arm, pulls):
-    """Commit to `pulls` pulls of `arm`. A plan goes round its entries in the order they were made."""
+    """Commit to `pulls` pulls of `arm`, of each arm once. A plan goes round its entries in the order they were made; of peers that
+    commit, one entry is played after the other."""
     e = plan.entries
     if (arm >= 0) & (arm < plan.arms) & (pulls >= 0) & (e < len(plan.arm)):
         plan.arm[e] = arm
@@ -250,6 +257,7 @@ class Algorithm(NamedTuple):
     first_round: int = 1  # 0: one free round of start-up pulls
     additive: str = ""  # messages (arm, whole numbers) add up: "words" replace a sender's former ones on an arm, "news" do not
     seldom: bool = False  # speaks in few rounds: the engine then looks at who spoke, and not at who is heard
+    commits: bool = False  # among peers: a plan is played to its end, one round for each pull
     caveat: str = ""  # why a hook may read the secret; required with `peek` and `overhear`
 
 
