@@ -147,18 +147,22 @@ def misled(open, k, honest, level):
 @node
 def choose(open, p, t, die, plan):
     if t <= p.arms * open.sizes[0]:
-        open.arm = (t - 1) % p.arms
+        open.arm = (t - 1) // open.sizes[0] if p.commit else (t - 1) % p.arms
     else:
         for k in range(p.arms):
             open.index[k] = bound(open, p, k, 1.0)
         open.arm = argmax(open.index, p.arms)
-    commit(open, plan)
+    commit(open, p, plan)
 
 
 @node
-def commit(open, plan):
-    open.pulls[open.arm] += 1
-    order(plan, open.arm, 1)
+def commit(open, p, plan):
+    """To one pull, or to the rest of the arm's batch."""
+    k = open.arm
+    pulls = open.sizes[open.rung[k]] - open.filled[k] if p.commit else 1
+    open.pulls[k] += pulls
+    open.filled[k] += pulls
+    order(plan, k, pulls)
 
 
 @node
@@ -185,7 +189,7 @@ def scouts_choose(open, p, t, die, plan):
         leader = argmax(open.index, p.arms)
         if bound(open, p, open.scout, 1.0) < bound(open, p, leader, 1.0):
             open.arm = leader
-    commit(open, plan)
+    commit(open, p, plan)
 
 
 # --- sending: batches ------------------------------------------------------------------------------------
@@ -194,21 +198,21 @@ def scouts_choose(open, p, t, die, plan):
 @node
 def release(open, p, t, plan, out):
     k = open.arm
-    if (not p.scouts or k == open.scout) and open.filled[k] + 1 == open.sizes[open.rung[k]]:
+    if (not p.scouts or k == open.scout) and open.filled[k] == open.sizes[open.rung[k]]:
         offer(out, k, p.epsilon)
 
 
 @node
 def publish(open, p, t, plan, out):
     k, open.news = open.arm, out.entries
-    open.filled[k] += 1
+    e = open.rung[k]
     if out.entries > 0:
-        e = open.rung[k]
         if open.said[k]:
             withdraw(open, k, open.said_rung[k], open.own[k])
         open.said[k], open.said_rung[k], open.said_total[k] = 1, e, out.value[0]
         open.own[k] = out.value[0] / (UNIT * float(open.sizes[e]))
         cast(open, p, k, e, open.own[k])
+    if open.filled[k] == open.sizes[e]:
         open.filled[k], open.rung[k] = 0, e + 1
 
 
@@ -248,6 +252,7 @@ class VoteOptions(CoopOptions):
     liars_assumed: float = Field(0.3, ge=0, lt=0.5, description="beta: share of liars among the votes")
     votes: Literal["median", "mean", "scouts"] = Field("median", description="what is made of the votes on an arm")
     own_clip: bool = Field(True, description="whether the own latest release bounds what votes say")
+    commit: bool = Field(False, description="whether a batch once begun is played to its end")
     explore: float = Field(0.5, ge=1e-6, le=10, description="c: votes mislead with probability horizon^(-c^2) at most")
 
 
@@ -263,7 +268,8 @@ def build(o: VoteOptions, s: Setting) -> Method:
         median=o.votes != "mean", scouts=o.votes == "scouts",
     )  # fmt: skip
     known = {"scout": np.arange(s.agents) % s.arms} | tables(o, s, p, sizes)
-    return Method(SCOUTS if p.scouts else MEDIAN, p, claim(o), known=known, life=o.life, warnings=warnings(o, s))
+    rule = (SCOUTS if p.scouts else MEDIAN)._replace(commits=o.commit)
+    return Method(rule, p, claim(o), known=known, life=o.life, warnings=warnings(o, s))
 
 
 def ladder(first: int, growth: float, horizon: int) -> list[int]:
@@ -309,5 +315,5 @@ ENTRIES = (
     Entry("pr-ucb", "agents pass noisy means to agents nearby and take the median, so that a minority of liars cannot win",
           VoteOptions, build,
           ({}, {"votes": "mean", "own_clip": False}, {"votes": "scouts", "epsilon": 0.5},
-           {"epsilon": 0.3, "batch": 4, "growth": 1.5})),
+           {"epsilon": 0.3, "batch": 4, "growth": 1.5}, {"commit": True, "batch": 2}, {"commit": True, "votes": "scouts"})),
 )

@@ -8,10 +8,11 @@ import numpy as np
 from numpy import int64
 
 from coterie.contract import Algorithm, Method, out_record
-from coterie.engines import mesh, pool, star
+from coterie.engines import leap, mesh, pool, star
 from coterie.engines.bind import bind
 from coterie.engines.faults import Weather
 from coterie.engines.memory import Common, Nodes, Span, first_late, make_common, make_nodes, make_pulse, seeds_of
+from coterie.engines.plans import make_plans
 from coterie.engines.waiting import call
 from coterie.errors import AlgorithmError
 from coterie.kernel import rows
@@ -208,6 +209,8 @@ def simulate_mesh(
     node, p, R = method.node, method.p, replications
     if not node.mechanism.single:
         raise AlgorithmError(f"mechanism {node.mechanism.name} of {node.name} needs a server that sees sums of reports only")
+    if node.commits and (node.additive or node.first_round != 1 or np.ndim(problem.reach(worlds, p.arms)) > 0):
+        raise AlgorithmError(f"{node.name} commits to plans: it must play single arms from round 1 on, and have messages heard singly")
     ring = 1 + max(1, int(links.delay.max(initial=1)))
     wires, reach, marks = wiring(links, ring, agents), problem.reach(worlds, p.arms), np.asarray(marks)
     nodes = make_nodes(node, p, R, agents, 1 if node.additive else max(1, len(wires.senders)), reach, 1, compiled)
@@ -226,10 +229,17 @@ def simulate_mesh(
     else:
         if "origin" in (nodes.peers.dtype.names or ()):
             nodes.peers["origin"][:, : len(wires.senders)] = wires.senders
-        seldom = node.seldom and len(wires.first) == 1
-        run = binding(mesh, node, problem, flags=flags(weather) | {"SELDOM": seldom}, compiled=compiled)
-        wire = _wire(node, p, R, agents, ring, links, compiled)
-        call(run, (p, seeds_of(seed), first, span, worlds, wires, all_weather, nodes, wire, common), pulse, compiled)
+        lasting = len(wires.first) == 1
+        if node.commits and lasting and len(weather.away) == 0 and links.meetings == 0:
+            run = binding(leap, node, problem, flags=flags(weather), compiled=compiled)
+            course, liars = _course(node, p, R, agents, ring, compiled), np.flatnonzero(all_weather.liar == 1)
+            about = (p, seeds_of(seed), first, span, worlds, wires, liars, all_weather, nodes, course, common)
+        else:
+            chosen = flags(weather) | {"SELDOM": node.seldom and lasting, "COMMITS": node.commits}
+            run = binding(mesh, node, problem, flags=chosen, compiled=compiled)
+            wire = _wire(node, p, R, agents, ring, links, compiled)
+            about = (p, seeds_of(seed), first, span, worlds, wires, all_weather, nodes, wire, common)
+        call(run, about, pulse, compiled)
     check_faults(node, nodes.secrets)
     return finished(nodes, common)
 
@@ -241,6 +251,19 @@ def _wire(node: Algorithm, p: Any, R: int, agents: int, ring: int, links: Links,
         cards=rows((R, max(1, links.meetings), 2), node.card(p), compiled),
         met=np.zeros((R, links.meetings), int64),
         busy=np.full((R, agents), -1),
+        plans=make_plans(p, R, agents if node.commits else 0, compiled),
+    )
+
+
+def _course(node: Algorithm, p: Any, R: int, agents: int, ring: int, compiled: bool) -> leap.Course:
+    return leap.Course(
+        wire=rows((R, ring, agents), node.message(p), compiled),
+        spoken=np.zeros((R, ring, agents), int64),
+        speakers=np.zeros((R, ring), int64),
+        plans=make_plans(p, R, agents, compiled),
+        counted=np.zeros((R, agents), int64),
+        ends=np.zeros((R, agents), int64),
+        free=np.zeros((R, agents), int64),
     )
 
 

@@ -7,13 +7,14 @@ Lines marked `bound` are replaced when an engine is written down for an algorith
 """
 
 from coterie.contract import choose, hear, overhear, peek, publish, release  # bound
+from coterie.engines.plans import cut, under_way
 from coterie.kernel import CHOICE, NOISE, REWARD, node, stream
 from coterie.privacy.door import PLAN, clear, look_up
 from coterie.privacy.door import book_entries as book  # bound
 from coterie.privacy.mechanisms.laplace import add_laplace as add_noise  # bound
 from coterie.privacy.offers import offers_of
 from coterie.privacy.secret import take_in
-from coterie.problem.bernoulli import draw  # bound
+from coterie.problem.bernoulli import draw, regret  # bound
 
 OVERHEARS = PAIRED = PEEKS = STREAMED = False  # bound
 
@@ -66,3 +67,10 @@ def pull_and_release(secret, open, ledger, world, p, t, keys, i, plan, harvest, 
     if books:
         book(out, ledger)
     add_noise(out, secret, stream(keys.noise, i, NOISE, t), stream(keys.noise, i, NOISE, -1))
+
+
+@node
+def so_far(world, total, plans, i, part):
+    """The regret of node i, whose finished plans have `total`, with the part of the plan that is under way."""
+    cut(plans.plan[i], under_way(plans, i), part)
+    return total + regret(world, part)
