@@ -1,6 +1,6 @@
 """Leaping over rounds ends in the bytes of stepping through them: with delays, losses, dropouts and liars of every kind."""
 
-from functools import cache
+from functools import cache, partial
 from math import inf
 from typing import Any, NamedTuple
 
@@ -10,11 +10,14 @@ from numpy import float64, int64
 
 from coterie.algorithms import entries
 from coterie.contract import Algorithm, Claim, Method, Setting, offer, order
+from coterie.engines.agent import Agent
 from coterie.engines.attacks import ATTACKS
 from coterie.engines.bind import bind
 from coterie.engines.leap import pop, push
-from coterie.engines.rehearsal import compare, rehearse_mesh
+from coterie.engines.memory import first_late
+from coterie.engines.rehearsal import compare, keyed_agent, rehearse_mesh
 from coterie.engines.simulate import Links, Run, Weather, simulate_mesh
+from coterie.errors import AlgorithmError
 from coterie.kernel import UNIT, argmax, capacity, node, pick, record, uniform
 from coterie.network import path
 from coterie.problem import bernoulli
@@ -68,7 +71,7 @@ def choose(open, p, t, die, plan):
 @node
 def release(open, p, t, plan, out):
     for e in range(plan.entries):
-        if plan.pulls[e] > 2:
+        if plan.pulls[e] > 2 or p.longest == 1:
             offer(out, plan.arm[e], p.price)
 
 
@@ -109,7 +112,7 @@ PLANNER = Algorithm(
 
 
 def planner(**options):
-    return Method(PLANNER, Params(**options), Claim(inf))
+    return Method(PLANNER, Params(**options), Claim(inf), exploration=37)
 
 
 def pr_ucb(**options):
@@ -164,15 +167,15 @@ class Named:
         return bind(engine, *given, **named)
 
 
-def simulate(method, weather, **how):
-    binding = Named()
-    run = simulate_mesh(*about(method), MARKS, links(), weather=weather, seed=SEED, binding=binding, **how)
+def simulate(method, weather, compiled=False, **how):
+    binding, how = Named(), {"seed": SEED, "first": 1, "compiled": compiled} | how
+    run = simulate_mesh(*about(method), MARKS, links(), weather=weather, binding=binding, **how)
     return binding.engine, run
 
 
 @cache
 def leapt(method, weather):
-    engine, run = simulate(method, WEATHERS[weather], replications=3)
+    engine, run = simulate(method, WEATHERS[weather])
     assert engine == "leap"
     return run
 
@@ -182,21 +185,108 @@ def differing(one, other):
     return [name for name, ours, theirs in pairs if ours is not None and ours.tobytes() != theirs.tobytes()]
 
 
-def part(run, replication):
-    return Run(*(None if array is None else array[replication : replication + 1] for array in run))
-
-
 @pytest.mark.parametrize(("method", "weather"), CASES)
-def test_leaping_ends_in_the_bytes_of_stepping(method, weather):
-    engine, run = simulate(method, stepped(WEATHERS[weather]), replications=3)
+def test_leaping_and_a_deployed_run_end_in_the_bytes_of_stepping(method, weather):
+    engine, run = simulate(method, stepped(WEATHERS[weather]))
     assert engine == "mesh"
     assert differing(leapt(method, weather), run) == []
-    assert run.tallies["up_messages"].min() > 10 and run.late.any()
-
-
-@pytest.mark.parametrize(("method", "weather"), CASES)
-def test_an_interpreted_and_a_deployed_run_end_in_the_same_bytes(method, weather):
-    run = leapt(method, weather)
-    assert differing(part(run, 1), simulate(method, WEATHERS[weather], first=1, replications=1, compiled=False)[1]) == []
+    assert run.tallies["up_messages"].min() > 10 and run.late.any() and len(np.unique(run.curves)) > 5
     deployed = rehearse_mesh(*about(method), links(), weather=WEATHERS[weather], seed=SEED, replication=1)
-    assert compare(run, deployed, 1) == []
+    assert compare(run, deployed, 0) == []
+
+
+@pytest.mark.parametrize("weather", ["fine", "everything"])
+def test_compiled_runs_of_both_engines_end_in_the_same_bytes(weather):
+    leap, mesh = (
+        simulate("planner", made, compiled=True, first=0, replications=3)[1]
+        for made in (WEATHERS[weather], stepped(WEATHERS[weather]))
+    )
+    assert differing(leap, mesh) == []
+    middle = Run(*(None if array is None else array[1:2] for array in leap))
+    assert differing(middle, leapt("planner", weather)) == []
+    assert differing(leap, simulate("planner", WEATHERS[weather], compiled=True, first=1, replications=3)[1]) != []
+
+
+def test_agents_that_go_away_play_their_plans_when_they_are_back():
+    """Stepped, and as a deployed agent does."""
+    weather = Weather(loss=0.2, away=np.array([[200, 200], [10, 40], [30, 50], [1, 60], [200, 200]]))
+    engine, run = simulate("planner", weather)
+    assert engine == "mesh"
+    assert compare(run, rehearse_mesh(*about("planner"), links(), weather=weather, seed=SEED, replication=1), 0) == []
+    assert run.late.sum() == AGENTS * HORIZON // 10
+
+
+# --- what it tells -------------------------------------------------------------------------------------
+
+
+class Diary(Agent):
+    """An agent that keeps its plans, with the rounds in which they began."""
+
+    def __init__(self, *given: Any, **named: Any):
+        super().__init__(*given, **named)
+        self.kept: list[tuple[int, list[int]]] = []
+
+    def begin(self, t):
+        super().begin(t)
+        plan = self.plan
+        self.kept.append((t, [int(plan.arm[e]) for e in range(plan.entries) for _ in range(plan.pulls[e])]))
+
+
+def test_regret_and_late_plays_are_those_of_the_arms_played_in_each_round():
+    """By the plans that deployed agents make, arm by arm and round by round, also inside the plan that the horizon cuts."""
+    run, gaps = leapt("planner", "fine"), UNLIKE.mean(axis=0).max() - UNLIKE.mean(axis=0)
+    agents = rehearse_mesh(*about("planner"), links(), seed=SEED, replication=1, make=partial(keyed_agent, kind=Diary)).agents
+    played = np.full((AGENTS, HORIZON), -1)
+    for i, agent in enumerate(agents):
+        for begun, arms in agent.kept:
+            until = min(HORIZON + 1, begun + len(arms))
+            assert (played[i, begun - 1 : until - 1] == -1).all()
+            played[i, begun - 1 : until - 1] = arms[: until - begun]
+    assert (played >= 0).all()
+    regret = np.cumsum(gaps[played].sum(axis=0))
+    assert np.allclose(run.curves[0], regret[MARKS - 1], rtol=1e-12)
+    assert np.allclose(run.totals[0], gaps[played].sum(axis=1), rtol=1e-12)
+    late = [np.bincount(played[i, first_late(HORIZON) - 1 :], minlength=ARMS) for i in range(AGENTS)]
+    assert run.late[0].tolist() == np.array(late).tolist()
+
+
+def test_a_horizon_a_thousand_times_as_long_costs_no_more_than_its_plans():
+    """Rounds that are looked at: counted by an algorithm that has one plan of each power of two."""
+    horizon = 10**9
+    method = Method(DOUBLER, Params(), Claim(inf))
+    run = simulate_mesh(
+        method, bernoulli, bernoulli.world(UNLIKE), AGENTS, horizon, np.array([horizon]), links(), compiled=False
+    )
+    assert run.opens["decided"].tolist() == [[30] * AGENTS]
+    assert run.secrets["count"].sum() == AGENTS * (2**29 - 1)
+    assert run.late.sum(axis=2).tolist() == [[horizon // 10] * AGENTS]
+    assert np.allclose(run.totals[0], horizon * (UNLIKE.mean(axis=0).max() - UNLIKE[:, 1].mean()), rtol=1e-12)
+
+
+@node
+def double(open, p, t, die, plan):
+    order(plan, 1, 2**open.decided)
+    open.decided += 1
+
+
+DOUBLER = PLANNER._replace(name="doubler", weigh=None, choose=double)
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 10, 33])
+def test_a_heap_gives_the_least_first(length):
+    rng, heap = np.random.default_rng(length), np.zeros(length, int64)
+    for trial in range(20):
+        keys = rng.integers(0, 40, length)
+        for place, key in enumerate(keys):
+            push(heap, place, key)
+        taken = []
+        for left in range(length, 0, -1):
+            taken.append(int(heap[0]))
+            pop(heap, left)
+        assert taken == sorted(keys.tolist())
+
+
+@pytest.mark.parametrize("wrong", [{"additive": "news"}, {"first_round": 0}])
+def test_who_commits_plays_single_arms_from_round_1_on(wrong):
+    with pytest.raises(AlgorithmError, match="planner commits to plans: it must play single arms from round 1 on"):
+        simulate_mesh(planner()._replace(node=PLANNER._replace(**wrong)), *about("planner")[1:], MARKS, links(), compiled=False)

@@ -17,7 +17,7 @@ from coterie.contract import speak, weigh  # bound
 from coterie.engines.faults import corrupt, out_of  # bound
 from coterie.engines.memory import beat, keys_of, nodes_of
 from coterie.engines.plans import length_of, plans_of, plays_since_noted
-from coterie.engines.turn import carry_out, decide, listen, so_far  # bound
+from coterie.engines.turn import carry_out, close_plans, decide, listen, so_far  # bound
 from coterie.kernel import FAULT, node, side, stream, uniform
 from coterie.problem.bernoulli import regret  # bound
 
@@ -113,7 +113,7 @@ def live(p, keys, span, worlds, links, liars, weather, n, c, common, r):
         if not beat(common.pulse, nodes * (then - t)):
             return
         t = then
-    plays_since_noted(n.late, secrets, plans, part)
+    close_plans(n, worlds, plans, part)
 
 
 @node

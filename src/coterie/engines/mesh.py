@@ -21,7 +21,7 @@ from coterie.contract import greet, inherit, leave, meet, speak, weigh  # bound
 from coterie.engines.faults import corrupt, disguise, out_of  # bound
 from coterie.engines.memory import beat, keys_of, nodes_of, pulls_since_noted
 from coterie.engines.plans import length_of, plans_of, plays_since_noted, under_way
-from coterie.engines.turn import carry_out, decide, listen, so_far  # bound
+from coterie.engines.turn import carry_out, close_plans, decide, listen, so_far  # bound
 from coterie.kernel import FAULT, NETWORK, node, pick, side, stream, uniform, wrap
 from coterie.problem.bernoulli import regret, violates  # bound
 
@@ -128,7 +128,7 @@ def live(p, keys, span, worlds, links, weather, n, w, common, r):
             mark += 1
         if not beat(common.pulse, nodes):
             return
-    plays_since_noted(n.late, secrets, plans, plan) if COMMITS else pulls_since_noted(n.late, secrets)
+    close_plans(n, worlds, plans, plan) if COMMITS else pulls_since_noted(n.late, secrets)
 
 
 @node
