@@ -275,7 +275,7 @@ DOUBLER = PLANNER._replace(name="doubler", weigh=None, choose=double)
 @pytest.mark.parametrize("length", [1, 2, 3, 10, 33])
 def test_a_heap_gives_the_least_first(length):
     rng, heap = np.random.default_rng(length), np.zeros(length, int64)
-    for trial in range(20):
+    for _ in range(20):
         keys = rng.integers(0, 40, length)
         for place, key in enumerate(keys):
             push(heap, place, key)

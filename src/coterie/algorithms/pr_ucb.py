@@ -263,7 +263,7 @@ def build(o: VoteOptions, s: Setting) -> Method:
     sizes = ladder(first, o.growth, s.horizon)
     p = params(
         o, s,
-        voters=s.agents,  # room for one vote of each
+        voters=1 + s.hears(o.life),  # room for one vote of each that can be heard, and the own one
         rungs=len(sizes),  # sizes of batches: rung e has size open.sizes[e]
         median=o.votes != "mean", scouts=o.votes == "scouts",
     )  # fmt: skip

@@ -161,7 +161,7 @@ class Agent(Guarded):
 
     @step
     def finish(self, t: int | None = None) -> None:
-        """Book all rewards of the plan, and pass the door; of a peer that commits, in the plan's last round, if not in round t."""
+        """Book all rewards of the plan, and pass the door: of a peer that commits, in its last round, or later, in t."""
         sums, last = self.desk.sums(), self.t + max(1, len(self.desk.waiting)) - 1 if self.algorithm.commits else self.t
         self.t = last if t is None else turn_number(t, last, TURNS_AT_MOST if self.algorithm.commits else last)
         with self._beyond_recall():

@@ -1,12 +1,12 @@
 """Engine: peers on a graph that commit to plans of many rounds. Rounds in which nothing happens are leapt over.
 
-What `mesh` does one round at a time, in the same order and with the same bytes: in a round every node hears what is due (sent in
-round t - delay), those without a plan decide, plans that end are drawn, released and spoken of. A plan is one draw, whatever its
-length, and the regret is exact at every mark inside it; so the cost follows plans and messages.
+What `mesh` does one round at a time, with the same bytes: in a round every node hears what is due (sent in round t - delay),
+those without a plan decide, and plans that end are drawn, released and spoken of. A plan is one draw, whatever its length, and
+the regret is exact at every mark inside it; so the cost follows plans and messages.
 
-A heap holds the rounds in which plans end. A wire is a ring of rounds, and of each it is known who spoke, in ascending order. As
-long as a message is under way every round is looked at; else the next one is that in which a plan ends. Liars speak in every round.
-An agent that sits rounds out (DROPS) plays its plan to the end all the same, only later: coins of rounds to come are tossed ahead.
+A heap holds the rounds in which plans end. A wire is a ring of rounds, and of each it is known who spoke, in ascending order.
+While a message is under way every round is looked at; else the next one is that in which a plan ends. Liars speak in every
+round. An agent that sits rounds out (DROPS) plays its plan to the end, only later: coins of rounds to come are tossed ahead.
 
 The graph does not change, nobody goes away, and there are no meetings: with these `mesh` steps through the plans.
 """
@@ -143,7 +143,7 @@ def last_round(t, start, rounds, i, keys, weather, horizon):
 
 @node
 def look_back(n, worlds, keys, span, weather, c, since, then, mark, curve, part):
-    """Note what is to be told of rounds since .. then - 1, after the first of which no plan has ended. Returns the next mark."""
+    """Note what is to be told of rounds since .. then - 1, after the first of which no plan has ended; the next mark."""
     own_world, t = 1 if worlds.shape[0] > 1 else 0, next_look(span, mark, since)
     while t < then:
         play_until(c, t, span.start, keys, weather)

@@ -1,7 +1,7 @@
 """Plans of many rounds, of peers that commit: how far each has been played, and what that part of it is.
 
-Engines draw and book a plan in its last round. What they tell of the rounds before (regret, plays) is read off the part that has
-been played.
+Engines draw and book a plan in its last round. What they tell of the rounds before (regret, plays) is read off the part that
+has been played.
 """
 
 from typing import Any, NamedTuple
