@@ -13,7 +13,7 @@ simulation loop, and one event at a time in a deployed agent; the three end in t
     message  what travels between nodes (a function of open).
     card     what the two ends of a drawn edge show each other (a function of open).
     tale     what a liar wants to be believed (see engines.faults).
-    p        parameters: numbers with names, the same for all nodes (see `params`).
+    p        parameters: numbers with names, or records of tables, the same for all nodes (see `params`).
     t        the number of the turn: a round among peers, an epoch around a server.
 
 Among peers a plan takes one round, whatever it orders, unless an algorithm `commits`. Then it takes as many rounds as it has
@@ -311,10 +311,11 @@ class Setting(NamedTuple):
         return "" if self.high - self.low < inf else "noise level, not a guarantee: rewards are not bounded"
 
 
-def params(options: Options, setting: Setting, **computed: float) -> Any:
+def params(options: Options, setting: Setting, **computed: Any) -> Any:
     """What hooks read as `p`: `arms`, the options that are declared as int, float or bool, and what is worked out.
 
-    Of two with one name what is worked out counts. An option that may be absent or a word is no number: work one out of it.
+    Of two with one name what is worked out counts. It may be a record (kernel.one) of tables, which hooks only read: all nodes
+    share it, and the compiler counts no references to it, as it would to an array. An option that may be absent or a word is no number: work one out of it.
     """
     return params_of({"arms": setting.arms} | numbers_of(options) | computed)
 
