@@ -21,7 +21,8 @@ def test_two_rows_are_compared_also_by_what_talking_costs(row, answered):
     )
     rows[1]["communication"] = rows[1]["communication"] | {"cost": 30.0}
     assert answered(*rows)[1].sentence.endswith("; communication with b costs 3 times as much.")
-    assert answered(row("a", 5.0), row("b", 15.0))[1].sentence.startswith("With b an agent loses 3 times as much as with a: 15.0 ")
+    more = answered(row("a", 5.0), row("b", 15.0))[1]
+    assert more.sentence.startswith("With b an agent loses 3 times as much as with a: 15.0 against 5.0 ")
     same = answered(row("a", 5.0), row("b", 5.0))[1]
     assert same.sentence.startswith("With b an agent loses as much as with a, 5.0 rewards in 1,000 decisions; ")
     assert "loses 0.006 % more than with a: 5.000 rewards" in answered(row("a", 5.0), row("b", 5.0003))[1].sentence

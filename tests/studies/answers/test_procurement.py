@@ -60,7 +60,7 @@ def test_a_sweep_of_epsilon_is_told_as_one(buy, answered):
     rows += [buy(f"p epsilon={e}", 40 / e, promised=e, holds=e, parameters={"epsilon": e}) for e in (1, 2, 4)]
     _, said = answered(*rows, **KIND)
     assert said.sentence == (
-        "No row ever buys below 0.7; from ε = 1 to 4 what an agent loses falls from 4.0 to 1.0 in 100 decisions, 75 % less; "
+        "No row ever buys below 0.7; from ε = 1 to 4 what an agent loses falls 75 %, to 1.0 in 100 decisions; "
         "alone it is 2.0."
     )
 

@@ -33,7 +33,7 @@ def answer(study: dict[str, Any], rows: Sequence[SummaryRow], frame: pl.DataFram
         "kind": kind,
         "verdict": said.verdict,
         "sentence": said.sentence,
-        "red": red_line(told),
+        "red": red_line(told, said.sentence),
         "caveats": caveats(told, said),
         "headline": said.headline,
         "alone": said.alone,

@@ -51,4 +51,5 @@ def _two(told: Told, best: int, worst: int) -> str:
     if told.mean(best) <= 0:
         return f"With {one} {agent} loses more than with {other}: {figures} {told.within}{talk}"
     ratio = change(told.mean(worst) / told.mean(best))
-    return f"With {one} {agent} loses {ratio} {'as' if ratio.endswith('much') else 'than'} with {other}: {figures} {told.within}{talk}"
+    than = "as" if ratio.endswith("much") else "than"
+    return f"With {one} {agent} loses {ratio} {than} with {other}: {figures} {told.within}{talk}"
