@@ -21,6 +21,8 @@ def test_what_the_sentence_says_is_not_said_again(row, told):
     rows = told([row("a", 1.0, 1.0, 5.0)])
     assert spaced(red_line(rows, "It falls. No row keeps its promise.")) == "Promised ε = 1, but ε = 5 holds."
     assert red_line(rows, "Where ε = 1 is promised, ε\xa0=\xa05 holds with a.") == "No row keeps its promise."
+    both = told([row("a", 1.0, 1.0, 5.0), row("b", 1.0, 1.0, 5.0)])
+    assert spaced(red_line(both, "No row keeps its promise.")) == "Promised ε = 1, but ε = 5 holds."
     two = told([row("a", 1.0, 1.0, 5.0), row("b", 1.0, 1.0, None)])
     assert spaced(red_line(two, "Yes, but no row keeps its promise.")) == (
         "a promises ε = 1, but ε = 5 holds; b promises ε = 1, but no limit holds."

@@ -41,10 +41,10 @@ def test_rises_valleys_and_no_difference(row, answered):
     _, said = answered(*line(row, "rate", [1, 2], [4.0, 4.2]), wobbles=[NOISY, -NOISY])
     assert said.verdict == "close"
     assert said.sentence == (
-        "From rate = 1 to 2 makes no difference beyond chance: an agent loses 4.0 and 4.2 rewards in 1,000 decisions."
+        "Between rate = 1 and 2 there is no difference beyond chance: an agent loses 4.0 and 4.2 rewards in 1,000 decisions."
     )
     _, said = answered(*line(row, "rate", [1, 2], [4.0, 9.0]), runs=3)
-    assert said.verdict == "close" and said.sentence.startswith("From rate = 1 to 2 too few runs to call: ")
+    assert said.verdict == "close" and said.sentence.startswith("Between rate = 1 and 2 too few runs to call: ")
 
 
 def test_rows_without_noise_are_a_reference_and_what_holds_is_told(row, answered):
@@ -68,7 +68,7 @@ def test_several_lines_are_told_one_by_one_or_counted(row, answered):
     assert said.sentence == "From 0 to 2 hops what an agent loses falls 67 % with a and rises 33 % with b."
     _, said = answered(*lines(5))
     assert said.sentence == (
-        "From 0 to 2 hops what an agent loses falls in 4 of 5 lines and rises in 1 of 5 lines; "
+        "From 0 to 2 hops what an agent loses falls in 4 of 5 cases and rises in 1 of 5 cases; "
         "it is least with a (2 hops): 3.0 rewards in 1,000 decisions."
     )
 

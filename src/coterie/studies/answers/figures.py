@@ -1,5 +1,7 @@
 """Four key figures of the row that a study is about."""
 
+from collections.abc import Sequence
+
 from coterie.privacy.statement import epsilon_text
 from coterie.studies.answers.promises import holds, promised
 from coterie.studies.answers.told import Said, Told
@@ -14,7 +16,9 @@ def figures(told: Told, said: Said) -> list[Figure]:
     place = next(row for row in (said.headline, told.best(told.all()), told.least(told.all())) if row is not None)
     row = told.rows[place]
     judged = bought(told, row) if "procurement" in row else settled(told, row)
-    return [lost(told, place), judged, broken(told) if told.none_kept(told.all()) else privacy(row), sent(told, row)]
+    instead = [other for other in told.all() if told.broken(other)] if told.none_kept(told.all()) else [place]
+    promise = broken(told, instead) if told.broken(instead[0]) else privacy(row)
+    return [lost(told, place), judged, promise, sent(told, row)]
 
 
 def lost(told: Told, place: int) -> Figure:
@@ -49,9 +53,8 @@ def privacy(row: SummaryRow) -> Figure:
     return {"value": f"ε{GLUE}={GLUE}{limit}", "label": label}
 
 
-def broken(told: Told) -> Figure:
-    """Where no promise is kept: what holds in their place."""
-    rows = [row for row in told.all() if told.broken(row)]
+def broken(told: Told, rows: Sequence[int]) -> Figure:
+    """What holds in the place of these promises."""
     return {"value": holds(told, rows).replace(" holds", ""), "label": f"holds where {promised(told, rows)} is promised"}
 
 

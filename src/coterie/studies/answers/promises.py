@@ -27,7 +27,8 @@ def red_line(told: Told, sentence: str) -> str | None:
         return f"{opening}."
     if opening.lower() not in sentence.lower():
         return f"{opening}: {'; '.join(cases)}."
-    return f"{'; '.join(cases)}." if len(cases) > 1 else f"Promised {promised(told, broken)}, but {holds(told, broken)}."
+    alike = len({case.partition(" promises ε")[2] for case in cases}) == 1
+    return f"Promised {promised(told, broken)}, but {holds(told, broken)}." if alike else f"{'; '.join(cases)}."
 
 
 def _case(told: Told, rows: Sequence[int]) -> str:

@@ -64,6 +64,11 @@ def span(key: str, low: float, high: float) -> str:
     return f"From {setting_text(key, low)} to {high:g}"
 
 
+def _between(ends: str) -> str:
+    """Between ε = 0.1 and 1."""
+    return ends.replace("From", "Between", 1).replace(" to ", " and ", 1)
+
+
 def _ends(told: Told, sweep: Sweep, line: Line) -> tuple[int, int, str]:
     first, last = line.rows[0], line.rows[-1]
     return first, last, span(sweep.key, *(settings_of(told.rows[row])[sweep.key] for row in (first, last)))
@@ -83,8 +88,8 @@ def _one(told: Told, sweep: Sweep) -> tuple[str, Verdict, list[str]]:
         return text, None, more
     low, high = told.losses(first, last)
     if found == "close":
-        what = told.undecided.lower() if told.few else "makes no difference beyond chance"
-        return f"{ends} {what}: {agent} loses {low} and {high} {told.within}", "close", more
+        what = told.undecided.lower() if told.few else "there is no difference beyond chance"
+        return f"{_between(ends)} {what}: {agent} loses {low} and {high} {told.within}", "close", more
     text = f"{ends} what {agent} loses {'falls' if found == 'less' else 'rises'} {_far(told, line)}, to {high} {told.within}"
     return text, None, [*_enough(told, sweep, line, best, found), *more]
 
@@ -133,7 +138,8 @@ def _several(told: Told, sweep: Sweep) -> tuple[str, Verdict]:
         ways[told.difference(last, first)["verdict"]].append(line)
     parts = [_way(told, word, ways[way], len(sweep.lines)) for way, word in (("less", "falls"), ("more", "rises")) if ways[way]]
     if not parts:
-        return f"{ends} makes no difference beyond chance with any of {len(sweep.lines)} methods", "close"
+        what = told.undecided.lower() if told.few else "there is no difference beyond chance"
+        return f"{_between(ends)} {what} with any of {len(sweep.lines)} methods", "close"
     if ways["close"]:
         names = listed([line.name for line in ways["close"]])
         some = names if len(sweep.lines) <= LINES_NAMED else f"{len(ways['close'])}"
@@ -148,4 +154,4 @@ def _several(told: Told, sweep: Sweep) -> tuple[str, Verdict]:
 def _way(told: Told, word: str, lines: Sequence[Line], count: int) -> str:
     if count <= LINES_NAMED:
         return f"{word} {listed([f'{_far(told, line)} with {line.name}' for line in lines])}"
-    return f"{word} in {f'all {count}' if len(lines) == count else f'{len(lines)} of {count}'} lines"
+    return f"{word} in {f'all {count}' if len(lines) == count else f'{len(lines)} of {count}'} cases"
