@@ -9,7 +9,7 @@ from coterie.report.draw.scale import Scale
 
 
 def bar(value: float, margin: float | None = None, marks: list[tuple[float, str]] | None = None) -> Bar:
-    return Bar(value, margin, f"{value:.1f}", f"a: {value}", marks or ())
+    return Bar(value, margin, f"{value:.1f}", f"a: {value}", marks=marks or ())
 
 
 def drawn(*args, **options) -> Element:
@@ -26,7 +26,9 @@ def test_bars_begin_at_zero_and_are_as_long_as_their_values() -> None:
         assert float(rect.get("width", "").rstrip("%")) == pytest.approx(84 * one.value / 12, abs=0.01)
 
 
-@pytest.mark.parametrize(("values", "torn"), [([42.0, 13.2, 2.0], [42.0]), ([39.0, 13.2, 2.0], []), ([5.0], []), ([5.0, 0.0], [])])
+@pytest.mark.parametrize(
+    ("values", "torn"), [([42.0, 13.2, 2.0], [42.0]), ([39.0, 13.2, 2.0], []), ([5.0], []), ([5.0, 0.0], [])]
+)
 def test_a_bar_over_three_times_the_second_is_torn(values: list[float], torn: list[float]) -> None:
     bars = [bar(value) for value in values]
     scale, limit = bar_scale(bars)
@@ -39,6 +41,11 @@ def test_a_bar_over_three_times_the_second_is_torn(values: list[float], torn: li
         assert text == (f"{one.value:.1f}, beyond the scale" if tears else f"{one.value:.1f}")
     if torn:
         assert scale.high == sorted(values)[-2]
+
+
+def test_a_bar_that_the_picture_is_about_is_never_torn() -> None:
+    scale, limit = bar_scale([bar(42.0)._replace(whole=True), bar(1.0)])
+    assert limit == float("inf") and scale.high == 42.0
 
 
 def test_an_interval_reaches_to_both_sides_and_the_number_stands_behind_it() -> None:

@@ -21,14 +21,15 @@ class Bar(NamedTuple):
     margin: float | None
     text: str  # the number beside it
     said: str  # its numbers in a sentence
+    whole: bool = False  # it is what the picture is about, and never torn
     marks: Sequence[tuple[float, str]] = ()  # further values on the same line, each with its short name
 
 
 def bar_scale(bars: Sequence[Bar]) -> tuple[Scale, float]:
     """The common scale, and the value beyond which bars are torn."""
-    values = sorted((bar.value for bar in bars), reverse=True)
-    torn = len(values) > 1 and values[0] > TORN_FROM * values[1] > 0
-    limit = values[0] if torn else float("inf")
+    first, second = (*sorted(bars, key=lambda bar: -bar.value), None)[:2]
+    torn = first and second and not first.whole and first.value > TORN_FROM * second.value > 0
+    limit = first.value if torn else float("inf")
     inside = [bar for bar in bars if bar.value < limit]
     ends = [bar.value + (bar.margin or 0.0) for bar in inside] + [mark for bar in inside for mark, _ in bar.marks]
     return linear(ends, 0.0, 100.0 - ROOM, room=1.0), limit
