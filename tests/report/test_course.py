@@ -14,8 +14,10 @@ MakeSummary = Callable[..., dict[str, Any]]
 
 def test_every_method_has_a_panel_and_lines_end_at_the_numbers_used_elsewhere(row: MakeRow, summary: MakeSummary) -> None:
     rows = [
-        row("alone", 9.0, size=0.0), row("ucb private 1", 3.0, claimed=1, accounted=1), row("ucb private 2", 2.0, claimed=2, accounted=2)
-    ]  # fmt: skip
+        row("alone", 9.0, size=0.0),
+        row("ucb private 1", 3.0, claimed=1, accounted=1),
+        row("ucb private 2", 2.0, claimed=2, accounted=2),
+    ]
     view = View(summary(rows))
     found = course(view)
     assert [(panel.heading, panel.note) for panel in found.panels] == [

@@ -27,8 +27,8 @@ def test_broken_promises_come_first_and_nothing_promised_last(row: MakeRow, summ
     ]
     found = strip(View(summary(rows)))
     assert [(line.state, line.name, line.numbers) for line in found] == [
-        ("broken", "more", [5]), ("broken", "worse", [4]), ("kept", "kept", [3]), ("weak", "weak", [2]), ("nothing", "alone", [1]),
-        ("nothing", "open", [6]),
+        ("broken", "more", [5]), ("broken", "worse", [4]), ("kept", "kept", [3]), ("weak", "weak", [2]),
+        ("nothing", "alone", [1]), ("nothing", "open", [6]),
     ]  # fmt: skip
     texts = [plain(line.text) for line in found]
     assert texts[0] == "Promised ε = 1, but ε = 50 holds. Do not treat it as private."

@@ -44,7 +44,8 @@ def test_hue_says_the_way_of_learning_and_strength_the_epsilon(row: MakeRow, sum
     ]
     colours = View(summary(rows, kind="privacy", alone=0, together=1, headline=3)).colours()
     assert colours == [
-        shade(HUES["alone"], 0), shade(HUES["open"], 0), shade(HUES["blue"], 1), shade(HUES["blue"], 0), shade(HUES["magenta"], 0)
+        shade(HUES["alone"], 0), shade(HUES["open"], 0), shade(HUES["blue"], 1), shade(HUES["blue"], 0),
+        shade(HUES["magenta"], 0),
     ]  # fmt: skip
 
 

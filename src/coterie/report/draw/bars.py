@@ -27,8 +27,8 @@ class Bar(NamedTuple):
 
 def bar_scale(bars: Sequence[Bar]) -> tuple[Scale, float]:
     """The common scale, and the value beyond which bars are torn."""
-    first, second = (*sorted(bars, key=lambda bar: -bar.value), None)[:2]
-    torn = first and second and not first.whole and first.value > TORN_FROM * second.value > 0
+    first, *others = sorted(bars, key=lambda bar: -bar.value)
+    torn = others and not first.whole and first.value > TORN_FROM * others[0].value > 0
     limit = first.value if torn else float("inf")
     inside = [bar for bar in bars if bar.value < limit]
     ends = [bar.value + (bar.margin or 0.0) for bar in inside] + [mark for bar in inside for mark, _ in bar.marks]
