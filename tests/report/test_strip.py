@@ -43,11 +43,13 @@ def test_broken_promises_come_first_and_nothing_promised_last(row: MakeRow, summ
 
 
 def test_rows_of_which_the_same_is_said_share_a_line(row: MakeRow, summary: MakeSummary) -> None:
-    rows = [row(f"x, y={n}", claimed=1, accounted=1) for n in range(3)] + [row("z", claimed=2, accounted=2)]
+    rows = [row(f"x (z, {n} hops)", claimed=1, accounted=1) for n in range(3)] + [row("z", claimed=2, accounted=2)]
     first, second = strip(View(summary(rows)))
-    assert (first.name, first.numbers) == ("x: 3 rows", [1, 2, 3]) and second.name == "z"
+    assert (first.name, first.numbers) == ("x (z): 3 rows", [1, 2, 3]) and second.name == "z"
     pair = strip(View(summary([row("a", claimed=1, accounted=1), row("b", claimed=1, accounted=1)])))
     assert [line.name for line in pair] == ["a and b"]
+    apart = strip(View(summary([row("a", claimed=1, size=0.0), row("b", claimed=1)])))  # only one sends what can be read
+    assert [line.guess for line in apart] == ["no message to read", "up to certainty"]
 
 
 def test_units_and_adversaries_are_told_once_where_all_have_the_same(row: MakeRow, summary: MakeSummary) -> None:
