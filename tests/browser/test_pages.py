@@ -98,7 +98,7 @@ def test_without_scripts_answer_picture_and_details_are_all_there(browser, opene
         for one in page.locator("details").all():
             if one.get_attribute("open") is None:
                 one.locator("summary").first.click()
-            assert one.locator(".inside").first.is_visible()
+            assert one.locator(":scope > :not(summary)").first.is_visible()
 
 
 def test_in_print_all_details_are_open_on_a_few_sheets(browser, opened, kept, sheets):
