@@ -21,10 +21,10 @@ def test_every_row_has_its_numbers(row: MakeRow, summary: MakeSummary) -> None:
     rows = [row("a", 10.0, 0.5, claimed=0.1, accounted=5), row("b", 2.0, size=0.0)]
     table = evidence.numbers(View(summary(rows)))
     assert plain(table.lines[0]) == [
-        "1 a", "10.0", "9.5–10.5", "40.0 ± 2.0", "10.00 ± 0.50", "79 of 80", "0.1", "5", "broken: promised 0.1, 5 holds",  # noqa: RUF001
-        "1", "2", "1 kB", "1",
+        "1 a", "10.0", "9.5–10.5", "5.0 to 20.0", "40.0 ± 2.0", "10.00 ± 0.50", "79 of 80", "0.1", "5",  # noqa: RUF001
+        "broken: promised 0.1, 5 holds", "1", "2", "1 kB", "1",
     ]  # fmt: skip
-    assert plain(table.lines[1])[6:9] == ["nothing", "no limit", "nothing promised"] and "sends nothing" in plain(
+    assert plain(table.lines[1])[7:10] == ["nothing", "no limit", "nothing promised"] and "sends nothing" in plain(
         table.lines[1]
     )
     assert all(len(line) == len(table.columns) for line in table.lines)
@@ -32,7 +32,7 @@ def test_every_row_has_its_numbers(row: MakeRow, summary: MakeSummary) -> None:
 
 def test_one_run_has_no_margins(row: MakeRow, summary: MakeSummary) -> None:
     (line,) = evidence.numbers(View(summary([row("a", 10.0, None, replications=1)]))).lines
-    assert plain(line)[1:5] == ["10.0", "-", "40", "10"] and "±" not in " ".join(line)
+    assert plain(line)[1:5] == ["10.0", "-", "5.0 to 20.0", "40"] and "±" not in " ".join(line)
 
 
 def test_differences_are_those_of_the_answer(row: MakeRow, summary: MakeSummary) -> None:

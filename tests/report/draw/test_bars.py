@@ -64,6 +64,16 @@ def test_further_marks_are_named_unless_names_would_touch() -> None:
     assert texts == ["H1", "H3", "10.0"]
 
 
+def test_a_number_gives_way_to_the_marks_behind_its_bar() -> None:
+    free, taken = bar(10.0, None, [(30.0, "H1")]), bar(10.0, None, [(11.0, "H1"), (30.0, "H2")])
+    scale, limit = bar_scale([free, taken])
+    lefts = []
+    for one in (free, taken):
+        text = next(text for text in drawn(one, scale, limit, thick=True).iter("text") if text.get("class") == "val")
+        lefts.append(float(text.get("x", "").rstrip("%")))
+    assert lefts == pytest.approx([84 / 3, 84 * 11 / 30 + 2], abs=0.01)
+
+
 @pytest.mark.parametrize(("start", "end", "anchor"), [(10.0, 2.0, "start"), (2.0, 3.0, "start"), (11.0, 12.0, "end")])
 def test_an_arrow_points_from_one_bar_to_the_other_and_its_text_stays_inside(start: float, end: float, anchor: str) -> None:
     svg = fromstring(arrow_picture(start, end, Scale(0, 12, 0, 84), "privacy: +0.6 (0.4 to 0.9)", "said"))

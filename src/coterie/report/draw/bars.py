@@ -48,8 +48,17 @@ def bar_picture(bar: Bar, scale: Scale, limit: float, *, thick: bool) -> Markup:
     add(svg, "rect", x=0, y=middle - tall / 2, width=percent(end), height=tall, class_="fill")
     right = _interval(svg, bar, scale, middle) if bar.margin else end
     _marks(svg, bar, scale, middle)
-    add(svg, "text", bar.text, x=percent(right), dx=7, y=middle + 4.5, class_="val")
+    add(svg, "text", bar.text, x=percent(_clear(right, bar, scale)), dx=7, y=middle + 4.5, class_="val")
     return source(svg)
+
+
+def _clear(right: float, bar: Bar, scale: Scale) -> float:
+    """Where the number can stand without touching a ring, on a phone and so everywhere: behind the rings in its way."""
+    wide = (text_width(bar.text, 14) + 16) / NARROW * 100
+    for across in sorted(scale.at(value) for value, _ in bar.marks):
+        if right - 3 < across < right + wide:
+            right = across + 2
+    return right
 
 
 def _interval(svg: Element, bar: Bar, scale: Scale, middle: float) -> float:
