@@ -1,5 +1,6 @@
 """Who still beats learning alone when agents lie?"""
 
+import numpy as np
 import pytest
 
 
@@ -46,6 +47,18 @@ def test_a_kept_promise_goes_first_and_a_broken_one_is_no_headline(row, answered
     assert "3 of 4 methods still beat learning alone; a loses 5.0" in said.sentence
     _, said = answered(*study(row, [5.0, 30.0], a=broken))
     assert said.sentence.endswith(" only a still beats learning alone, and its promise is broken.") and said.headline is None
+
+
+def test_where_nobody_is_beaten_beyond_chance_the_verdict_is_open(row, answered):
+    rows = study(row, [10.2])
+    wobbles = np.zeros((len(rows), 5))
+    wobbles[-1] = [3.0, -3.0, 2.0, -2.0, 0.0]
+    _, said = answered(*rows, wobbles=wobbles)
+    assert said.verdict == "close" and "no method beats learning alone beyond chance: a loses 10.2, " in said.sentence
+
+
+def test_who_learns_alone_is_not_asked_about_liars(row, answered):
+    assert answered(*study(row, [])[:2])[0] == "other"
 
 
 def test_few_runs_and_nobody_alone(row, answered):

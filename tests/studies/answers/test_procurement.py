@@ -26,7 +26,7 @@ def test_only_the_cautious_rule_is_good_enough(buy, answered):
         "Only the cautious rule never buys below 0.7; learning together cuts what an agent loses from 10.6 to 5.7 "
         "in 1,000 decisions, but with ε = 1 it loses 16.5, more than alone."
     )
-    assert list(said.order)[:3] == [2, 3, 4]
+    assert list(said.order)[:3] == [2, 3, 4] and said.caveats == ["echo buys below 0.7 at times."]
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def sentence_of(
     if not winners:
         close = any(told.difference(case.row, alone)["verdict"] == "close" for case in cases)
         text = f"{opening}{how} no method beats learning alone{' beyond chance' if close else ''}: {_best(told, cases, alone)}"
-        return text, "no", None
+        return text, "close" if close else "no", None
     if best is None:
         names = listed([case.name for case in winners])
         text = f"{opening}{how} only {names} still {_beats(winners)} learning alone, and {_its(winners)} broken"

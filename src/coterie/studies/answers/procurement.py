@@ -23,6 +23,8 @@ def tell(told: Told) -> Said:
     rest, verdict, over = _rest(told, cast, found)
     echo = echo_text(told, cast.private)
     beside = [] if echo else [f"{told.names[row]}: {text}." for row in told.all() if (text := echo_text(told, row))]
+    limit = f"{told.rows[0]['procurement']['alpha']:g}"
+    beside += [f"{told.names[row]} buys below {limit} at times." for row in told.all() if told.echo(row) and below(told, row)]
     sentence = "; ".join(filter(None, [quality, _inside(rest), echo]))
     order = together.hero_order(told, cast)
     return Said(
