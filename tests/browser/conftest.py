@@ -1,5 +1,6 @@
 """One browser for all tests of this folder, and what looks at a page with it."""
 
+import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -74,7 +75,30 @@ def look(opened: Callable[..., Any]) -> Callable[..., list[str]]:
 
 
 def hero_faults(page: Any, width: int) -> list[str]:
-    """The first picture is seen without scrolling: all of it beside a desk, its first 200 px on a phone."""
+    """The first picture is seen within 1,000 px: all of it on a wide screen, its first 300 px on others."""
     box = page.locator("#hero").bounding_box()
-    seen = box["y"] + (box["height"] if width >= 900 else min(200, box["height"]))
+    seen = box["y"] + (box["height"] if width > 1000 else min(300, box["height"]))
     return [f"{width} px: the hero is seen only after {seen:.0f} px"] if seen > 1000 else []
+
+
+@pytest.fixture(scope="session")
+def sheets() -> Callable[[Any], int]:
+    """How many sheets of A4 a page prints on."""
+
+    def count(page: Any) -> int:
+        return len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True)))
+
+    return count
+
+
+@pytest.fixture(scope="session")
+def saved() -> Callable[..., str]:
+    """What a button below a picture leaves on the disk."""
+
+    def text(page: Any, figure: Any, form: str) -> str:
+        with page.expect_download() as download:
+            figure.get_by_role("button", name=form).click()
+        assert download.value.suggested_filename.endswith(f".{form.lower()}")
+        return Path(download.value.path()).read_text(encoding="utf-8")
+
+    return text

@@ -4,51 +4,57 @@
   const NO_TEXT = new Set(["SCRIPT", "STYLE", "TITLE", "title", "desc", "TEMPLATE", "NOSCRIPT"]);
   const found = [];
   const short = (text) => text.trim().replace(/\s+/g, " ").slice(0, 40);
-  const ancestors = (element) => element ? [element, ...ancestors(element.parentElement)] : [];
+  function once(make) {
+    const known = new Map();
+    return (key) => { if (!known.has(key)) known.set(key, make(key)); return known.get(key); };
+  }
+  const styleOf = once((element) => getComputedStyle(element));
+  const inSvg = once((element) => Boolean(element.closest("svg")));
 
   // --- texts: one box for each line of each visible text, without what a scrolled box cuts off
 
-  function cut(box, element) {
-    for (const outer of ancestors(element)) {
-      const style = getComputedStyle(outer), frame = outer.getBoundingClientRect();
-      if (style.clipPath !== "none" && !outer.closest("svg")) return null;
-      if (outer === document.documentElement || outer === document.body || style.overflow === "visible" || outer.closest("svg")) continue;
-      box = { left: Math.max(box.left, frame.left), right: Math.min(box.right, frame.right), top: Math.max(box.top, frame.top), bottom: Math.min(box.bottom, frame.bottom) };
-    }
-    return box.right - box.left > 1 && box.bottom - box.top > 1 ? box : null;
-  }
+  const EVERYWHERE = { left: -Infinity, right: Infinity, top: -Infinity, bottom: Infinity };
+  const meet = (one, other) => ({
+    left: Math.max(one.left, other.left), right: Math.min(one.right, other.right),
+    top: Math.max(one.top, other.top), bottom: Math.min(one.bottom, other.bottom),
+  });
+  const NOWHERE = { left: 0, right: 0, top: 0, bottom: 0 };
+  const frame = once((element) => {
+    if (element === document.body || inSvg(element)) return element === document.body ? EVERYWHERE : frame(element.closest("svg").parentElement);
+    if (styleOf(element).clipPath !== "none") return NOWHERE;
+    const outer = frame(element.parentElement);
+    return styleOf(element).overflow === "visible" ? outer : meet(outer, element.getBoundingClientRect());
+  });
+  const seen = once((element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true }));
 
   function* texts() {
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), range = document.createRange();
     while (walker.nextNode()) {
       const node = walker.currentNode, element = node.parentElement;
       if (!node.data.trim() || NO_TEXT.has(element.tagName) || element.closest("defs, symbol")) continue;
-      if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true })) continue;
+      if (!seen(element)) continue;
       range.selectNodeContents(node);
-      const boxes = element.closest("svg") ? [element.getBoundingClientRect()] : [...range.getClientRects()];
+      const boxes = inSvg(element) ? [element.getBoundingClientRect()] : [...range.getClientRects()];
       for (const whole of boxes) {
-        const box = cut(whole, element);
-        if (box) yield { text: short(node.data), element, box };
+        const box = meet(whole, frame(element));
+        if (box.right - box.left > 1 && box.bottom - box.top > 1) yield { text: short(node.data), element, box };
       }
     }
   }
 
   // --- colours: what lies below a text, and the text on it
 
-  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true }), known = new Map();
-  function rgba(colour) {
-    if (!known.has(colour)) {
-      canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
-      const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
-      known.set(colour, [r, g, b, a / 255]);
-    }
-    return known.get(colour);
-  }
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const rgba = once((colour) => {
+    canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+    const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
+    return [r, g, b, a / 255];
+  });
   const over = (below, colour, opacity = 1) => {
     const [r, g, b, a] = rgba(colour), share = a * opacity;
     return [r, g, b].map((value, part) => share * value + (1 - share) * below[part]);
   };
-  const opacity = (element) => ancestors(element).reduce((product, one) => product * Number(getComputedStyle(one).opacity), 1);
+  const opacity = once((element) => element ? Number(styleOf(element).opacity) * opacity(element.parentElement) : 1);
   const light = (colour) => colour.map((value) => value / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
     .reduce((sum, v, part) => sum + v * [0.2126, 0.7152, 0.0722][part], 0);
   function contrast(one, other) {
@@ -59,26 +65,26 @@
   root.style.backgroundColor = "Canvas"; document.body.append(root);
   const CANVAS = getComputedStyle(root).backgroundColor; root.remove();
 
-  function ground(element) {
-    return ancestors(element).reverse().reduce((below, one) => over(below, getComputedStyle(one).backgroundColor), rgba(CANVAS).slice(0, 3));
-  }
+  const ground = once((element) => element ? over(ground(element.parentElement), styleOf(element).backgroundColor) : rgba(CANVAS).slice(0, 3));
 
   // Of a text in a picture: the shapes drawn before it that lie under the point.
+  const shapes = once((svg) => [...svg.querySelectorAll("rect, circle, ellipse, path, line, polygon, polyline")].filter(seen)
+    .map((shape) => ({ shape, box: shape.getBoundingClientRect(), matrix: shape.getScreenCTM(), style: styleOf(shape) })));
+
   function painted(below, text, svg, x, y) {
-    for (const shape of svg.querySelectorAll("rect, circle, ellipse, path, line, polygon, polyline")) {
-      if (!(shape.compareDocumentPosition(text) & Node.DOCUMENT_POSITION_FOLLOWING) || !shape.checkVisibility()) continue;
-      const style = getComputedStyle(shape), matrix = shape.getScreenCTM();
-      if (!matrix || !(matrix.a * matrix.d)) continue;
+    for (const { shape, box, matrix, style } of shapes(svg)) {
+      const wide = parseFloat(style.strokeWidth), near = wide + 1;
+      if (x < box.left - near || x > box.right + near || y < box.top - near || y > box.bottom + near || !(matrix.a * matrix.d)) continue;
+      if (!(shape.compareDocumentPosition(text) & Node.DOCUMENT_POSITION_FOLLOWING)) continue;
       const point = new DOMPoint(x, y).matrixTransform(matrix.inverse());
       if (style.fill !== "none" && shape.isPointInFill(point)) below = over(below, style.fill, style.fillOpacity * opacity(shape));
-      if (style.stroke !== "none" && parseFloat(style.strokeWidth) >= 4 && shape.isPointInStroke(point))
-        below = over(below, style.stroke, style.strokeOpacity * opacity(shape));
+      if (style.stroke !== "none" && wide >= 4 && shape.isPointInStroke(point)) below = over(below, style.stroke, style.strokeOpacity * opacity(shape));
     }
     return below;
   }
 
   function contrasts({ element, box }) {
-    const style = getComputedStyle(element), svg = element.closest("svg");
+    const style = styleOf(element), svg = element.closest("svg");
     const ink = svg ? style.fill : style.color, strength = opacity(element) * (svg ? style.fillOpacity : 1);
     const paper = ground(svg ? svg.parentElement : element);
     if (!svg) return [contrast(over(paper, ink, strength), paper)];
@@ -100,9 +106,9 @@
 
   const all = [...texts()];
   for (const one of all) {
-    const matrix = one.element.closest("svg") ? one.element.getScreenCTM() : null;
+    const matrix = inSvg(one.element) ? one.element.getScreenCTM() : null;
     const scale = matrix ? Math.min(Math.hypot(matrix.a, matrix.b), Math.hypot(matrix.c, matrix.d)) : 1;
-    const size = parseFloat(getComputedStyle(one.element).fontSize) * scale;
+    const size = parseFloat(styleOf(one.element).fontSize) * scale;
     if (size < SMALLEST - 0.01) found.push(`text of ${size.toFixed(1)} px: “${one.text}”`);
     const least = Math.min(...contrasts(one));
     if (least < CONTRAST) found.push(`contrast of ${least.toFixed(2)}: “${one.text}”`);

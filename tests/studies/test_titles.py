@@ -22,7 +22,7 @@ def test_no_title_or_label_of_a_built_in_study_names_a_number_by_itself(name):
 
 def test_a_title_follows_what_is_set():
     found = load_study("dubey-1a-long", ["problem.agents=40", "horizon=500"]).specification
-    assert found.title == "Dubey & Pentland, Fig. 1(a) over 500 rounds: 40 agents on a random graph share noised sums"
+    assert found.title == "Do 40 agents gain by sharing noised sums over 500 rounds? (Dubey & Pentland, Fig. 1(a))"
     first = next(place for place, row in enumerate(HOSPITALS) if row.get("label", "").startswith("Fed_UCB as printed"))
     labels = [row.label for row in load_study("hospitals", [f"algorithm.{first}.epsilon=2.5"]).specification.rows]
     assert "Fed_UCB as printed, epsilon=2.5" in labels

@@ -174,8 +174,8 @@ def epsilon_text(guarantee: Mapping[str, Any] | None) -> str:
     return f"{text}, delta {guarantee['delta']:.3g}" if guarantee["delta"] else text
 
 
-def rounded_up_text(epsilon: float) -> str:
-    """To four digits: a loss must not look smaller than it is.
+def rounded_up_text(epsilon: float, digits: int = 4) -> str:
+    """To so many digits: a loss must not look smaller than it is.
 
     >>> rounded_up_text(1.00001), rounded_up_text(0.1 + 0.2), rounded_up_text(inf)
     ('1.001', '0.3', 'no limit')
@@ -183,7 +183,7 @@ def rounded_up_text(epsilon: float) -> str:
     if epsilon == inf:
         return "no limit"
     without_float_error = Decimal(f"{epsilon:.12g}")
-    return f"{Context(prec=4, rounding=ROUND_CEILING).plus(without_float_error).normalize():,f}"
+    return f"{Context(prec=digits, rounding=ROUND_CEILING).plus(without_float_error).normalize():,f}"
 
 
 def best_guess(holds: Mapping[str, Any]) -> float | None:

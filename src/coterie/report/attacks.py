@@ -68,11 +68,11 @@ def shares(view: View) -> list[float]:
 
 def attacks(view: View) -> Attacks | None:
     """Nothing where no row lies, or all are lied to alike."""
-    groups = _groups(view)
-    if not any(len(_worst(members)) > 1 for _, members in groups):
+    groups = [(name, members) for name, members in _groups(view) if len(_worst(members)) > 1]
+    talking = [(name, members) for name, members in groups if not _deaf(members)]
+    if not talking:
         return None
-    alone = next((_worst(members) for _, members in groups if members[0].row["alone"]), [])
-    talking = [(name, members) for name, members in groups if not members[0].row["alone"]]
+    alone = next((_worst(members) for _, members in groups if _deaf(members)), [])
     across = Scale(0.0, 100 * shares(view)[-1])
     ticks = [(100 * share, f"{100 * share:g}{GLUE}%") for share in (0.0, *shares(view))]
     values = [one.value for one in view.rows]
@@ -121,6 +121,11 @@ def _groups(view: View) -> list[tuple[str, list[Shown]]]:
     return found
 
 
+def _deaf(members: Sequence[Shown]) -> bool:
+    """Who listens to nobody does the same whatever liars say."""
+    return all(one.row["alone"] for one in members)
+
+
 def _worst(members: Sequence[Shown]) -> list[Shown]:
     """At each share of liars the row with the highest regret."""
     steps = sorted({share_of(one) for one in members})
@@ -147,7 +152,7 @@ def _block(view: View, name: str, members: Sequence[Shown]) -> Block:
     tops = {share_of(one): one for one in _worst(members)}
     calm = tops.get(0.0)
     attacked = _by_attack(members)
-    deaf = members[0].row["alone"]  # who listens to nobody does the same whatever liars say
+    deaf = _deaf(members)
     lines = []
     for line in attacked[:1] if deaf else attacked:
         attack = line[-1].row["faults"].get("attack", "")

@@ -57,7 +57,7 @@ def render(facts: Mapping[str, Any]) -> str:
         title=title(facts),
         answer=answer(facts),
         why=why(facts),
-        line=None if rows else epsilon_line(facts),
+        line=None if "rows" in facts else epsilon_line(facts),
         strip=sorted((strip_line(row) for row in rows), key=lambda line: ORDER.index(line.state)),
         sides=sides(told) if told else None,
         told=in_words(told) if told else "",
@@ -110,7 +110,10 @@ def answer(facts: Mapping[str, Any]) -> tuple[str, str]:
 def why(facts: Mapping[str, Any]) -> str:
     """What the answer rests on, in a line below it."""
     if "rows" in facts:
-        return "Every row that promises privacy was lived twice, at its own size. A pass says what was not found."
+        return (
+            facts["rows"]
+            and "Every row that promises privacy was lived twice, at its own size. A pass says what was not found."
+        )
     if not facts["failed"] and facts["privacy"]["claimed"]:
         proven = f"these trials prove that {epsilon(format(facts['proven']['epsilon'], '.3g'))} leaks, and no more"
         return (

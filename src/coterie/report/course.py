@@ -45,7 +45,9 @@ def course(view: View) -> Course:
         drawn = [lines[one.place] for one in members]
         said = f"{heading}: {view.lost} so far, by round. Ends: " + "; ".join(f"{one.name} {one.full}" for one in members[:12])
         panels.append(
-            CoursePanel(heading, f"ends at {_ends(members)}", panel(drawn, others, ticks, up, said, _steps(view, members, drawn)))
+            CoursePanel(
+                heading, f"ends at {_ends(members)}", panel(drawn, others, ticks, up, said, _steps(view, members, drawn))
+            )
         )
     return Course(
         panels,

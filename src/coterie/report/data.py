@@ -25,9 +25,7 @@ def notes(problem: Mapping[str, Any]) -> list[Note]:
     if not problem.get("dataset"):
         return []
     return [
-        Note(
-            "Not a medical finding.", f"{_truth_text(problem)} Whether a late readmission is good is not judged here."
-        ),
+        Note("Not a medical finding.", f"{_truth_text(problem)} Whether a late readmission is good is not judged here."),
         Note(
             "Epsilon is per draw, not per patient.",
             "Rewards are drawn with replacement, so one patient's record may be drawn many times: m draws together are "

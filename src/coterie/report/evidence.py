@@ -21,6 +21,7 @@ def numbers(view: View) -> Table:
         "Row",
         view.lost,
         f"95{GLUE}% interval",
+        "lowest to highest run",
         worded("regret, all agents"),
         worded("regret per agent"),
         judged,
@@ -39,10 +40,12 @@ def numbers(view: View) -> Table:
 
 def _numbers(view: View, one: Shown) -> list[str]:
     row, said = one.row, one.row["communication"]
+    lowest, highest = (view.amount(end * view.decisions) for end in (row["per_decision"]["min"], row["per_decision"]["max"]))
     return [
         one.titled,
         one.text,
         one.interval or "-",
+        f"{lowest} to {highest}",
         measured(row["regret"]) if view.enough else number(row["regret"]["mean"]),
         measured(row["regret_per_agent"]) if view.enough else number(row["regret_per_agent"]["mean"]),
         _judged(view, one),
@@ -177,7 +180,8 @@ def theory(view: View) -> Table | None:
             empty = bound is None or bound >= trivial
             reading = "says nothing here" if empty else "holds" if mean <= bound else "is broken"
             stated = "none" if bound is None else number(bound)
-            lines.append([one.titled, number(lambda_2), stated, number(trivial), number(mean), reading])
+            told = measured(one.row["regret_per_agent"]) if view.enough else number(mean)
+            lines.append([one.titled, number(lambda_2), stated, number(trivial), told, reading])
     columns = ["Row", "lambda 2", "the theorem's bound", "trivial bound", "measured", "the theorem"]
     note = (
         "Regret per agent at the end. The trivial bound is what choosing the worst arm in every round would lose; a bound "

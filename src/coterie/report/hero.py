@@ -54,7 +54,7 @@ def bars(view: View) -> Bars:
     thick = view.rows if len(view.rows) <= THICK_MAX + 2 and len(big) < 2 else thick
     rest = [one for one in view.rows if one not in thick]
     drawn = [*thick, *rest[:THIN_MAX]]
-    made = {one.place: _bar(view, one, marked=one.place == view.answer["alone"]) for one in drawn}
+    made = {one.place: _bar(view, one, asked) for one in drawn}
     scale, limit = bar_scale(list(made.values()))
     columns, counts = _columns(view)
 
@@ -94,9 +94,10 @@ def _whose(view: View) -> str:
     return f"mean of {honest}{view.words.in_place_of_ours(f'{view.agents:,} agents')}"
 
 
-def _bar(view: View, one: Shown, *, marked: bool) -> Bar:
+def _bar(view: View, one: Shown, asked: Sequence[int | None]) -> Bar:
     said = f"{one.name}: {one.text} {view.lost}" + (f", 95 % interval {one.interval}" if one.interval else "")
-    return Bar(one.value, one.margin, one.text, said, _agents(view, one) if marked else ())
+    marks = _agents(view, one) if one.place == view.answer["alone"] else ()
+    return Bar(one.value, one.margin, one.text, said, one.place in asked, marks)
 
 
 def _agents(view: View, one: Shown) -> list[tuple[float, str]]:

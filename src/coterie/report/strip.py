@@ -35,9 +35,9 @@ class StripLine(NamedTuple):
 
 def strip(view: View) -> list[StripLine]:
     """Rows of which the same is to be said share a line."""
-    together: dict[tuple[str, str], list[Shown]] = {}
+    together: dict[tuple[str, str, bool], list[Shown]] = {}
     for one in view.rows:
-        together.setdefault((one.row["promise"]["state"], says(view, one)), []).append(one)
+        together.setdefault((one.row["promise"]["state"], says(view, one), _unread(one)), []).append(one)
     found = sorted(together.values(), key=lambda group: (_rank(group[0]), group[0].number))
     return [_line(view, group) for group in found]
 
@@ -50,23 +50,35 @@ def _rank(one: Shown) -> tuple[int, float]:
 def _line(view: View, group: Sequence[Shown]) -> StripLine:
     one = group[0]
     state, guess = one.row["promise"]["state"], one.row["promise"]["guess"]
-    unread = one.row["alone"] and guess is None
-    drawn = Markup("") if unread else gauge(guess)
-    text = "no message to read" if unread else guess_text(guess)
+    drawn = Markup("") if _unread(one) else gauge(guess)
+    text = "no message to read" if _unread(one) else guess_text(guess)
     few = [one.number for one in group] if len(group) <= TAGGED_MAX else []
     return StripLine(state, ICONS[state], HEADINGS[state], few, name_of(group), says(view, one), drawn, text)
 
 
+def _unread(one: Shown) -> bool:
+    return one.row["alone"] and one.row["promise"]["guess"] is None
+
+
 def name_of(group: Sequence[Shown]) -> str:
-    """Of several rows what all their names have in common, or the first of them."""
+    """Of several rows what all their names have in common, or their names: a name is a method and, in brackets, settings."""
     if len(group) == 1:
         return group[0].name
-    parts = [one.name.split(", ") for one in group]
-    shared = [part for part in parts[0] if all(part in others for others in parts)]
-    if shared:
-        return f"{', '.join(shared)}: {len(group)} rows"
     names = [one.name for one in group]
-    return listed(names if len(names) <= 3 else [names[0], f"{len(names) - 1} more"])
+    methods, settings = zip(*(_taken_apart(name) for name in names), strict=True)
+    if len(set(methods)) > 1:
+        return listed(names if len(names) <= 3 else [names[0], f"{len(names) - 1} more"])
+    shared = [part for part in settings[0] if all(part in others for others in settings)]
+    return methods[0] + (f" ({', '.join(shared)})" if shared else "") + f": {len(group)} rows"
+
+
+def _taken_apart(name: str) -> tuple[str, list[str]]:
+    """
+    >>> _taken_apart("fed-ucb as printed (votes median, 3 hops)")
+    ('fed-ucb as printed', ['votes median', '3 hops'])
+    """
+    method, bracket, settings = name.removesuffix(")").partition(" (")
+    return (method, settings.split(", ")) if bracket and name.endswith(")") else (name, [])
 
 
 def guess_text(guess: float | None) -> str:

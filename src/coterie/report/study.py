@@ -51,7 +51,7 @@ def render(summary: Summary, manifest: Mapping[str, Any]) -> str:
         view=view,
         answer=view.answer,
         sentence=opened(view.answer["sentence"], view.answer["verdict"]),
-        red=view.answer["red"] and opened(view.answer["red"], "broken", 60),
+        red=view.answer["red"] and red_line(view.answer["red"]),
         title=view.study["title"],
         kicker=" · ".join([view.study["name"], f"{plural(view.runs, 'run')} of {plural(view.horizon, 'round')}"]),
         swept=swept,
@@ -92,10 +92,16 @@ def render(summary: Summary, manifest: Mapping[str, Any]) -> str:
     return linked(page)
 
 
-def opened(sentence: str, verdict: str | None, most: int = 20) -> Markup:
+def red_line(text: str) -> Markup:
+    """That promises are broken, up to the colon, in red."""
+    start, colon, rest = text.partition(":")
+    return Markup("<b>✕ {}{}</b>{}").format(start, colon, rest)
+
+
+def opened(sentence: str, verdict: str | None) -> Markup:
     """The sentence with what it opens with, up to the colon, in bold type, where that is the verdict."""
     start, colon, rest = sentence.partition(":")
-    if verdict is None or not colon or len(start) > most:
+    if verdict is None or not colon or len(start) > 20:
         return escape(sentence)
     return Markup("<b>{}:</b>{}").format(start, rest)
 

@@ -60,7 +60,7 @@ def row_name(row: SummaryRow, without: tuple[str, ...] = ()) -> str:
     for piece in re.split(rf"(?<!\S)({spelled_out})(?!\S)", row["label"]):
         key = keys.get(piece, "")
         if piece.strip() and key not in without:
-            parts.append((key not in ("", "mode"), setting_text(key, settings[key]) if key else piece.strip()))
+            parts.append((key not in ("", "mode"), setting_text(key, settings[key]) if key else " ".join(piece.split())))
     runs = [(beside, [text for _, text in run]) for beside, run in groupby(parts, key=itemgetter(0))]
     return " ".join(in_brackets(texts) if beside else " ".join(texts) for beside, texts in runs).strip(" ,") or row["label"]
 

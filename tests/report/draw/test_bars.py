@@ -9,7 +9,7 @@ from coterie.report.draw.scale import Scale
 
 
 def bar(value: float, margin: float | None = None, marks: list[tuple[float, str]] | None = None) -> Bar:
-    return Bar(value, margin, f"{value:.1f}", f"a: {value}", marks or ())
+    return Bar(value, margin, f"{value:.1f}", f"a: {value}", marks=marks or ())
 
 
 def drawn(*args, **options) -> Element:
@@ -26,7 +26,9 @@ def test_bars_begin_at_zero_and_are_as_long_as_their_values() -> None:
         assert float(rect.get("width", "").rstrip("%")) == pytest.approx(84 * one.value / 12, abs=0.01)
 
 
-@pytest.mark.parametrize(("values", "torn"), [([42.0, 13.2, 2.0], [42.0]), ([39.0, 13.2, 2.0], []), ([5.0], []), ([5.0, 0.0], [])])
+@pytest.mark.parametrize(
+    ("values", "torn"), [([42.0, 13.2, 2.0], [42.0]), ([39.0, 13.2, 2.0], []), ([5.0], []), ([5.0, 0.0], [])]
+)
 def test_a_bar_over_three_times_the_second_is_torn(values: list[float], torn: list[float]) -> None:
     bars = [bar(value) for value in values]
     scale, limit = bar_scale(bars)
@@ -39,6 +41,11 @@ def test_a_bar_over_three_times_the_second_is_torn(values: list[float], torn: li
         assert text == (f"{one.value:.1f}, beyond the scale" if tears else f"{one.value:.1f}")
     if torn:
         assert scale.high == sorted(values)[-2]
+
+
+def test_a_bar_that_the_picture_is_about_is_never_torn() -> None:
+    scale, limit = bar_scale([bar(42.0)._replace(whole=True), bar(1.0)])
+    assert limit == float("inf") and scale.high == 42.0
 
 
 def test_an_interval_reaches_to_both_sides_and_the_number_stands_behind_it() -> None:
@@ -55,6 +62,16 @@ def test_further_marks_are_named_unless_names_would_touch() -> None:
     scale, limit = bar_scale(bars)
     texts = [text.text for text in drawn(bars[0], scale, limit, thick=True).iter("text")]
     assert texts == ["H1", "H3", "10.0"]
+
+
+def test_a_number_gives_way_to_the_marks_behind_its_bar() -> None:
+    free, taken = bar(10.0, None, [(30.0, "H1")]), bar(10.0, None, [(11.0, "H1"), (30.0, "H2")])
+    scale, limit = bar_scale([free, taken])
+    lefts = []
+    for one in (free, taken):
+        text = next(text for text in drawn(one, scale, limit, thick=True).iter("text") if text.get("class") == "val")
+        lefts.append(float(text.get("x", "").rstrip("%")))
+    assert lefts == pytest.approx([84 / 3, 84 * 11 / 30 + 2], abs=0.01)
 
 
 @pytest.mark.parametrize(("start", "end", "anchor"), [(10.0, 2.0, "start"), (2.0, 3.0, "start"), (11.0, 12.0, "end")])

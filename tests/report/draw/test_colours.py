@@ -41,7 +41,7 @@ def test_a_page_has_a_rule_for_each_row_on_either_paper_and_prints_on_light() ->
     rules = style([shade(HUES["blue"], 0), shade(HUES["blue"], 1)])
     assert rules == (
         ".r1{--row:#0b3c7d}.r2{--row:#548fce}"
-        "@media screen and (prefers-color-scheme:dark){.r1{--row:#d3e5ff}.r2{--row:#5b93d8}}"
+        "@media screen and (prefers-color-scheme:dark){.r1{--row:#c8ddff}.r2{--row:#5b93d8}}"
     )
 
 

@@ -1,5 +1,7 @@
 """Scales and tick marks."""
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,7 +51,7 @@ def test_ticks_lie_inside_and_are_few(low: float, times: float, logarithmic: boo
 def test_texts_of_ticks_never_touch_on_a_phone(marks: list[tuple[float, str]]) -> None:
     kept = fitting(sorted(marks))
     assert kept and kept[0] == sorted(marks)[0]
-    for (before, one), (after, other) in zip(kept, kept[1:], strict=False):
+    for (before, one), (after, other) in itertools.pairwise(kept):
         assert (after - before) / 100 * NARROW >= (text_width(one, 12) + text_width(other, 12)) / 2
 
 

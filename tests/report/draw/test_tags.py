@@ -1,5 +1,7 @@
 """Tags of dots never overlap, at any width."""
 
+import itertools
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,7 +56,7 @@ def test_dots_that_meet_have_a_column_of_tags_in_their_order_with_leaders() -> N
 def test_places_are_spread_by_at_least_a_step_and_moved_only_if_they_must(wanted: list[float]) -> None:
     wanted.sort()
     found = spread(wanted, 20)
-    assert all(after - before >= 20 - 1e-9 for before, after in zip(found, found[1:], strict=False))
-    if all(after - before >= 20 for before, after in zip(wanted, wanted[1:], strict=False)):
+    assert all(after - before >= 20 - 1e-9 for before, after in itertools.pairwise(found))
+    if all(after - before >= 20 for before, after in itertools.pairwise(wanted)):
         assert all(abs(one - other) < 1e-9 for one, other in zip(found, wanted, strict=True))
     assert abs(sum(found) - sum(wanted)) < 1e-6 * (1 + sum(wanted))  # runs that collide keep their middle

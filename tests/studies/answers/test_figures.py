@@ -24,6 +24,8 @@ def test_broken_promises_nothing_promised_many_agents_and_few_runs(row, told):
     (value, label), (count, whose), broken, _ = found(told, [row("a", 2.0, 1.0, 4.0, agents=30)], runs=2)
     assert value == "2.0" and "95" not in label
     assert (count, whose) == ("14 of 15", "agents, over all runs, that found the best arm")
-    assert broken == ("broken", "promised 1, 4 holds")
+    assert broken == ("ε = 4", "holds where ε = 1 is promised")
+    mute = row("mute", 9.0, 1.0, 0.0)  # keeps its promise by saying nothing, so the other is shown
+    assert found(told, [row("a", 2.0, 1.0, 4.0), mute])[2] == ("ε = 4", "holds where ε = 1 is promised")
     *_, promise, sent = found(told, [row("a", 2.0, alone=True)])
     assert promise == ("nothing promised", "no limit holds") and sent == ("sends nothing", "each agent learns alone")

@@ -1,5 +1,6 @@
 """Who still beats learning alone when agents lie?"""
 
+import numpy as np
 import pytest
 
 
@@ -29,7 +30,7 @@ def test_one_method_is_left(row, answered):
     [
         ([20.0, 30.0], "no", " no method beats learning alone: a loses 20.0, learning alone 10.0 in 1,000 decisions."),
         ([5.0, 6.0], "yes", " under its worst attack, both methods beat learning alone; a loses 5.0 against 10.0 "),
-        ([5.0, 6.0, 30.0], None, " 2 of 3 methods still beat learning alone; a loses 5.0 against 10.0 "),
+        ([5.0, 6.0, 30.0], None, " only a and b still beat learning alone; a loses 5.0 against 10.0 "),
         ([5.0], "yes", "Even with 30 % liars a beats learning alone: it loses 5.0 against 10.0 "),
     ],
 )
@@ -41,9 +42,23 @@ def test_none_some_or_all_are_left(row, answered, worst, verdict, text):
 def test_a_kept_promise_goes_first_and_a_broken_one_is_no_headline(row, answered):
     kept, broken = {"promised": 1.0, "holds": 1.0}, {"promised": 1.0, "holds": None}
     _, said = answered(*study(row, [5.0, 6.0, 30.0], a=broken, b=kept))
-    assert "2 of 3 methods still beat learning alone; b loses 6.0" in said.sentence
+    assert "only a and b still beat learning alone; b loses 6.0" in said.sentence
+    _, said = answered(*study(row, [5.0, 6.0, 7.0, 30.0]))
+    assert "3 of 4 methods still beat learning alone; a loses 5.0" in said.sentence
     _, said = answered(*study(row, [5.0, 30.0], a=broken))
     assert said.sentence.endswith(" only a still beats learning alone, and its promise is broken.") and said.headline is None
+
+
+def test_where_nobody_is_beaten_beyond_chance_the_verdict_is_open(row, answered):
+    rows = study(row, [10.2])
+    wobbles = np.zeros((len(rows), 5))
+    wobbles[-1] = [3.0, -3.0, 2.0, -2.0, 0.0]
+    _, said = answered(*rows, wobbles=wobbles)
+    assert said.verdict == "close" and "no method beats learning alone beyond chance: a loses 10.2, " in said.sentence
+
+
+def test_who_learns_alone_is_not_asked_about_liars(row, answered):
+    assert answered(*study(row, [])[:2])[0] == "other"
 
 
 def test_few_runs_and_nobody_alone(row, answered):

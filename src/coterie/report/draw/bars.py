@@ -21,14 +21,15 @@ class Bar(NamedTuple):
     margin: float | None
     text: str  # the number beside it
     said: str  # its numbers in a sentence
+    whole: bool = False  # it is what the picture is about, and never torn
     marks: Sequence[tuple[float, str]] = ()  # further values on the same line, each with its short name
 
 
 def bar_scale(bars: Sequence[Bar]) -> tuple[Scale, float]:
     """The common scale, and the value beyond which bars are torn."""
-    values = sorted((bar.value for bar in bars), reverse=True)
-    torn = len(values) > 1 and values[0] > TORN_FROM * values[1] > 0
-    limit = values[0] if torn else float("inf")
+    first, *others = sorted(bars, key=lambda bar: -bar.value)
+    torn = others and not first.whole and first.value > TORN_FROM * others[0].value > 0
+    limit = first.value if torn else float("inf")
     inside = [bar for bar in bars if bar.value < limit]
     ends = [bar.value + (bar.margin or 0.0) for bar in inside] + [mark for bar in inside for mark, _ in bar.marks]
     return linear(ends, 0.0, 100.0 - ROOM, room=1.0), limit
@@ -47,8 +48,17 @@ def bar_picture(bar: Bar, scale: Scale, limit: float, *, thick: bool) -> Markup:
     add(svg, "rect", x=0, y=middle - tall / 2, width=percent(end), height=tall, class_="fill")
     right = _interval(svg, bar, scale, middle) if bar.margin else end
     _marks(svg, bar, scale, middle)
-    add(svg, "text", bar.text, x=percent(right), dx=7, y=middle + 4.5, class_="val")
+    add(svg, "text", bar.text, x=percent(_clear(right, bar, scale)), dx=7, y=middle + 4.5, class_="val")
     return source(svg)
+
+
+def _clear(right: float, bar: Bar, scale: Scale) -> float:
+    """Where the number can stand without touching a ring, on a phone and so everywhere: behind the rings in its way."""
+    wide = (text_width(bar.text, 14) + 16) / NARROW * 100
+    for across in sorted(scale.at(value) for value, _ in bar.marks):
+        if right - 3 < across < right + wide:
+            right = across + 2
+    return right
 
 
 def _interval(svg: Element, bar: Bar, scale: Scale, middle: float) -> float:

@@ -1,7 +1,8 @@
 """The colour of a row: its hue says the method, its strength the parameter that is swept.
 
 Grey learns alone and orange in the open; a hue is never used twice. Colours are plain hex numbers in custom properties, so a
-picture that is saved looks the same elsewhere. Each hue has two ends, both of which stand out from the paper by 3 to 1.
+picture that is saved looks the same elsewhere. Each hue has two ends, both of which stand out from the paper by 3 to 1. The
+strong ends are chosen so that they stay apart for those who do not see red, green or blue.
 """
 
 from collections.abc import Iterable
@@ -18,12 +19,12 @@ class Hue(NamedTuple):
 
 
 HUES = {
-    "alone": Hue(("#5d6469", "#83898e"), ("#b9bfc4", "#7f868b")),
-    "open": Hue(("#a04e00", "#cc7a24"), ("#ffb26b", "#c8792f")),
-    "blue": Hue(("#0b3c7d", "#548fce"), ("#d3e5ff", "#5b93d8")),
-    "magenta": Hue(("#8a1769", "#c667a8"), ("#ffb5e2", "#bf5f9e")),
+    "alone": Hue(("#5d6469", "#83898e"), ("#9aa1a6", "#6f767b")),
+    "open": Hue(("#a04e00", "#cc7a24"), ("#f07828", "#a8561f")),
+    "blue": Hue(("#0b3c7d", "#548fce"), ("#c8ddff", "#5b93d8")),
+    "magenta": Hue(("#ac5ca8", "#be7aba"), ("#f08adf", "#b0509f")),
     "ink": Hue(("#1f2225", "#1f2225"), ("#f2f4f3", "#f2f4f3")),
-    "moss": Hue(("#4a5f00", "#7d9423"), ("#d2e77f", "#849a33")),
+    "green": Hue(("#388b5a", "#4f9f70"), ("#5fcf7f", "#3f9a5d")),
 }
 PLAIN = Hue(("#64708a", "#64708a"), ("#8f9bb5", "#8f9bb5"))  # of methods beyond the sixth: numbers and panels tell them apart
 

@@ -70,6 +70,7 @@ def plane(dots: Sequence[Dot], across: Axis, up: Axis, said: str, lines: Sequenc
             _promised(svg, dot, across.scale.at(dot.promised), x, y)
     tagged = [i for i, dot in enumerate(dots) if dot.tag]
     others = [places[i] for i, dot in enumerate(dots) if not dot.tag]
+    others += [(across.scale.at(dot.promised), y) for dot, (_, y) in zip(dots, places, strict=True) if dot.promised is not None]
     found = tags([places[i] for i in tagged], [dots[i].tag for i in tagged], HEIGHT, others)
     beside = dict(zip(tagged, found, strict=True))
     for i in sorted(range(len(dots)), key=lambda i: not dots[i].faint):

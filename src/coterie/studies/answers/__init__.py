@@ -33,7 +33,7 @@ def answer(study: dict[str, Any], rows: Sequence[SummaryRow], frame: pl.DataFram
         "kind": kind,
         "verdict": said.verdict,
         "sentence": said.sentence,
-        "red": red_line(told),
+        "red": red_line(told, said.sentence),
         "caveats": caveats(told, said),
         "headline": said.headline,
         "alone": said.alone,
@@ -51,7 +51,7 @@ def answer(study: dict[str, Any], rows: Sequence[SummaryRow], frame: pl.DataFram
 def find_answer(told: Told) -> tuple[Kind, Said]:
     if "procurement" in told.rows[0]:
         return "procurement", procurement.tell(told)
-    if trouble := liars.trouble_of(told):
+    if (trouble := liars.trouble_of(told)) and not all(map(told.silent, told.all())):
         return "liars", liars.tell(told, trouble)
     sweep, cast = sweep_of(told.rows), together.cast_of(told)
     if sweep and (sweep.key != "epsilon" or cast.alone is None):

@@ -1,6 +1,9 @@
 """Four key figures of the row that a study is about."""
 
+from collections.abc import Sequence
+
 from coterie.privacy.statement import epsilon_text
+from coterie.studies.answers.promises import holds, promised
 from coterie.studies.answers.told import Said, Told
 from coterie.studies.numbers import GLUE, at_most, data_size, percent, sent_text
 from coterie.studies.rows import Figure, SummaryRow
@@ -12,7 +15,10 @@ AGENTS_FEW = 20  # with more, agents are counted, and not runs in which all of t
 def figures(told: Told, said: Said) -> list[Figure]:
     place = next(row for row in (said.headline, told.best(told.all()), told.least(told.all())) if row is not None)
     row = told.rows[place]
-    return [lost(told, place), bought(told, row) if "procurement" in row else settled(told, row), privacy(row), sent(told, row)]
+    judged = bought(told, row) if "procurement" in row else settled(told, row)
+    instead = [other for other in told.all() if told.broken(other)] if told.none_kept(told.all()) else [place]
+    promise = broken(told, instead) if told.broken(instead[0]) else privacy(row)
+    return [lost(told, place), judged, promise, sent(told, row)]
 
 
 def lost(told: Told, place: int) -> Figure:
@@ -40,13 +46,16 @@ def bought(told: Told, row: SummaryRow) -> Figure:
 
 
 def privacy(row: SummaryRow) -> Figure:
-    promise, holds = row["promise"], epsilon_text(row["privacy"]["accounted"])
+    promise, limit = row["promise"], epsilon_text(row["privacy"]["accounted"])
     if promise["state"] == "nothing":
-        return {"value": "nothing promised", "label": f"{holds} holds"}
-    if promise["state"] == "broken":
-        return {"value": "broken", "label": f"promised {epsilon_text(row['privacy']['claimed'])}, {holds} holds"}
+        return {"value": "nothing promised", "label": f"{limit} holds"}
     label = f"{STATES[promise['state']]}: a guess of one reward is right in at most {at_most(promise['guess'] or 0.0)}"
-    return {"value": f"ε{GLUE}={GLUE}{holds}", "label": label}
+    return {"value": f"ε{GLUE}={GLUE}{limit}", "label": label}
+
+
+def broken(told: Told, rows: Sequence[int]) -> Figure:
+    """What holds in the place of these promises."""
+    return {"value": holds(told, rows).replace(" holds", ""), "label": f"holds where {promised(told, rows)} is promised"}
 
 
 def sent(told: Told, row: SummaryRow) -> Figure:

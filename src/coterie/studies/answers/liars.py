@@ -9,6 +9,8 @@ from coterie.studies.names import settings_of
 from coterie.studies.numbers import listed, percent
 from coterie.studies.rows import Group
 
+NAMES_MOST = 2
+
 
 class Trouble(NamedTuple):
     share: str  # the setting that says how many
@@ -77,7 +79,7 @@ def sentence_of(
     if not winners:
         close = any(told.difference(case.row, alone)["verdict"] == "close" for case in cases)
         text = f"{opening}{how} no method beats learning alone{' beyond chance' if close else ''}: {_best(told, cases, alone)}"
-        return text, "no", None
+        return text, "close" if close else "no", None
     if best is None:
         names = listed([case.name for case in winners])
         text = f"{opening}{how} only {names} still {_beats(winners)} learning alone, and {_its(winners)} broken"
@@ -93,7 +95,8 @@ def sentence_of(
         who = "both" if len(cases) == 2 else f"all {len(cases)}"
         text = f"Even {opening[0].lower()}{opening[1:]}{how} {who} methods beat learning alone; {name} loses {figures}"
         return text, "yes", best
-    who = f"{len(winners)} of {len(cases)} methods still beat learning alone"
+    few = f"only {listed([case.name for case in winners])}"
+    who = f"{few if len(winners) <= NAMES_MOST else f'{len(winners)} of {len(cases)} methods'} still beat learning alone"
     return f"{opening}{how} {who}; {name} loses {figures}", None, best
 
 

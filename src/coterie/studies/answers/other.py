@@ -28,11 +28,11 @@ def _several(told: Told) -> tuple[str, Verdict]:
         between = f"{told.say('an agent')} loses between {low} ({told.names[best]}) and {high} ({told.names[worst]})"
         return f"{told.undecided}: {between} {told.per}", "close"
     ratio = change(told.mean(worst) / told.mean(best)) if told.mean(best) > 0 else "more"
-    text = f"{told.say('An agent')} loses least with {told.names[best]} ({low})"
+    text = f"{told.say('An agent')} loses least with {told.names[best]}, {low}, and most with {told.names[worst]}, {high}"
     kept = told.best(told.all())
     if told.broken(best) and kept is not None:
-        text += f", whose promise is broken, less with {told.names[kept]} ({told.losses(kept)[0]})"
-    return f"{text} and most with {told.names[worst]} ({high}), {ratio}, {told.per}", None
+        ratio += f"; of promises that are kept, least with {told.names[kept]}, {told.losses(kept)[0]}"
+    return f"{text} {told.within}, {ratio}", None
 
 
 def _two(told: Told, best: int, worst: int) -> str:
@@ -42,7 +42,7 @@ def _two(told: Told, best: int, worst: int) -> str:
     here, there = (told.rows[row]["communication"]["cost"] for row in (worst, best))
     talk = ""
     if here and there:
-        talk = f"; communication with {one} costs {'the same' if here == there else change(here / there)}"
+        talk = f"; communication then costs {'the same' if here == there else change(here / there)}"
     if told.mean(best) == told.mean(worst):
         return f"With {one} {agent} loses as much as with {other}, {low} {told.within}{talk}"
     if told.difference(worst, best)["verdict"] == "close":
@@ -51,4 +51,5 @@ def _two(told: Told, best: int, worst: int) -> str:
     if told.mean(best) <= 0:
         return f"With {one} {agent} loses more than with {other}: {figures} {told.within}{talk}"
     ratio = change(told.mean(worst) / told.mean(best))
-    return f"With {one} {agent} loses {ratio} {'as' if ratio.endswith('much') else 'than'} with {other}: {figures} {told.within}{talk}"
+    than = "as" if ratio.endswith("much") else "than"
+    return f"With {one} {agent} loses {ratio} {than} with {other}: {figures} {told.within}{talk}"

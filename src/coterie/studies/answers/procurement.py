@@ -20,17 +20,23 @@ def tell(told: Told) -> Said:
     elif cast.private is None:
         cast = cast._replace(private=told.best_kept(row for row in told.all() if not told.silent(row)))
     quality, found = quality_text(told, never), sweep_of(told.rows)
-    rest, verdict = "", None
-    if found and found.key == "epsilon":
-        rest, verdict = _sweep(told, found)
-    elif together.asks(cast):
-        rest, verdict = together.sentence_of(told, cast)
+    rest, verdict, over = _rest(told, cast, found)
     echo = echo_text(told, cast.private)
     beside = [] if echo else [f"{told.names[row]}: {text}." for row in told.all() if (text := echo_text(told, row))]
+    limit = f"{told.rows[0]['procurement']['alpha']:g}"
+    beside += [f"{told.names[row]} buys below {limit} at times." for row in told.all() if told.echo(row) and below(told, row)]
     sentence = "; ".join(filter(None, [quality, _inside(rest), echo]))
+    order = together.hero_order(told, cast)
     return Said(
-        f"{sentence}.", verdict, cast.private, cast.alone, cast.together, together.hero_order(told, cast), caveats=beside,
+        f"{sentence}.", verdict, cast.private, cast.alone, cast.together, order, caveats=[*over, *beside],
     )  # fmt: skip
+
+
+def _rest(told: Told, cast: together.Cast, found: Sweep | None) -> tuple[str, Verdict, list[str]]:
+    """What is said beside quality, and what is left over."""
+    if found and found.key == "epsilon":
+        return _sweep(told, found)
+    return (*together.sentence_of(told, cast), []) if together.asks(cast) else ("", None, [])
 
 
 def buyers(told: Told) -> list[int]:
@@ -70,7 +76,7 @@ def rule_of(told: Told, rows: Sequence[int]) -> str:
     return ""
 
 
-def _sweep(told: Told, found: Sweep) -> tuple[str, Verdict]:
+def _sweep(told: Told, found: Sweep) -> tuple[str, Verdict, list[str]]:
     """Of the lines whose promises are kept, else of all."""
     kept = [line for line in found.lines if any(map(told.kept, line.rows))]
     return sweeps.sentence_of(told, found._replace(lines=kept or found.lines))

@@ -8,21 +8,27 @@ from coterie.studies.names import row_name
 from coterie.studies.numbers import GLUE, listed
 
 NONE_KEPT = "No row keeps its promise"
+DIGITS = 3
 
 
-def red_line(told: Told) -> str | None:
-    """Every broken promise, by method."""
+def red_line(told: Told, sentence: str) -> str | None:
+    """Every broken promise, by method; what the sentence says already is not said again."""
     broken = [row for row in told.all() if told.broken(row)]
     if not broken:
         return None
+    opening = "One promise is broken" if len(broken) == 1 else f"{len(broken)} promises are broken"
     if told.none_kept(told.all()):
         opening = NONE_KEPT
-    else:
-        opening = "One promise is broken" if len(broken) == 1 else f"{len(broken)} promises are broken"
     by_method: dict[str, list[int]] = {}
     for row in broken:
         by_method.setdefault(told.rows[row]["method"], []).append(row)
-    return f"{opening}: {'; '.join(_case(told, rows) for rows in by_method.values())}."
+    cases = [_case(told, rows) for rows in by_method.values()]
+    if holds(told, by_method[told.rows[broken[0]]["method"]]) in sentence:
+        return f"{opening}."
+    if opening.lower() not in sentence.lower():
+        return f"{opening}: {'; '.join(cases)}."
+    alike = len({case.partition(" promises ε")[2] for case in cases}) == 1
+    return f"Promised {promised(told, broken)}, but {holds(told, broken)}." if alike else f"{'; '.join(cases)}."
 
 
 def _case(told: Told, rows: Sequence[int]) -> str:
@@ -45,7 +51,8 @@ def holds(told: Told, rows: Sequence[int]) -> str:
 
 def epsilons(values: Sequence[float | None]) -> str:
     """From the least to the largest of those that are known: ε = 0.1 to 1."""
-    texts = list(dict.fromkeys(rounded_up_text(value) for value in sorted(value for value in values if value is not None)))
+    known = sorted(value for value in values if value is not None)
+    texts = list(dict.fromkeys(rounded_up_text(value, DIGITS) for value in known))
     return f"ε{GLUE}={GLUE}{' to '.join([texts[0], *texts[1:][-1:]])}" if texts else ""
 
 

@@ -140,7 +140,7 @@ class Told:
         """What a row keeps: ε = 1."""
         promised = self.rows[row]["promise"]["promised"]
         assert promised is not None
-        return f"ε{GLUE}={GLUE}{rounded_up_text(promised)}{' (weak)' if self.state(row) == 'weak' else ''}"
+        return f"ε{GLUE}={GLUE}{rounded_up_text(promised, 3)}{' (weak)' if self.state(row) == 'weak' else ''}"
 
 
 def unit_of(rows: Sequence[SummaryRow]) -> Unit:

@@ -1,0 +1,53 @@
+"""Regret over time."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from coterie.report.course import course, kept_moments
+from coterie.report.view import View
+
+MakeRow = Callable[..., dict[str, Any]]
+MakeSummary = Callable[..., dict[str, Any]]
+
+
+def test_every_method_has_a_panel_and_lines_end_at_the_numbers_used_elsewhere(row: MakeRow, summary: MakeSummary) -> None:
+    rows = [
+        row("alone", 9.0, size=0.0),
+        row("ucb private 1", 3.0, claimed=1, accounted=1),
+        row("ucb private 2", 2.0, claimed=2, accounted=2),
+    ]
+    view = View(summary(rows))
+    found = course(view)
+    assert [(panel.heading, panel.note) for panel in found.panels] == [
+        ("alone", "ends at 9.0"), ("ucb private", "ends at 3.0 / 2.0")
+    ]  # fmt: skip
+    assert found.panels[0].picture.count('class="ctx"') == 2 and found.panels[1].picture.count('class="ctx"') == 1
+    assert found.panels[1].picture.count('class="bd"') == 2
+    lines = found.numbers.splitlines()
+    for one in view.rows:
+        ends = [line.split(",") for line in lines if line.startswith(f"{one.number},")]
+        assert float(ends[-1][3]) == pytest.approx(one.value) and float(ends[0][3]) == pytest.approx(3 * one.value)
+
+
+def test_of_more_than_three_lines_the_range_is_told(row: MakeRow, summary: MakeSummary) -> None:
+    rows = [row(f"ucb {n}", 5.0 + n, claimed=1, accounted=1) for n in range(5)]
+    assert [panel.note for panel in course(View(summary(rows))).panels] == ["ends at 5.0 to 9.0"]
+
+
+def test_a_long_curve_is_thinned_evenly_in_logarithmic_time_and_keeps_its_ends(row: MakeRow, summary: MakeSummary) -> None:
+    curve = row()["curve"] | {"round": list(range(1, 2001))}
+    view = View(summary([row(curve=curve)]))
+    kept = kept_moments(view, view.rows[0])
+    assert kept[0] == 0 and kept[-1] == 1999 and len(kept) <= 37
+    assert sum(1 for place in kept if place < 45) >= 10  # half of logarithmic time
+
+
+def test_too_few_runs_have_no_bands(row: MakeRow, summary: MakeSummary) -> None:
+    found = course(View(summary([row(replications=4)])))
+    assert 'class="bd"' not in found.panels[0].picture and "Band" not in found.caption
+
+
+def test_a_row_that_loses_nothing_has_a_panel(row: MakeRow, summary: MakeSummary) -> None:
+    assert course(View(summary([row("a", 0.0)]))).panels[0].note == "ends at 0.0"

@@ -1,0 +1,57 @@
+"""Regret against epsilon and against data sent."""
+
+from collections.abc import Callable
+from typing import Any
+from xml.etree.ElementTree import fromstring
+
+from coterie.report.trade import trade
+from coterie.report.view import View
+
+MakeRow = Callable[..., dict[str, Any]]
+MakeSummary = Callable[..., dict[str, Any]]
+
+
+def places(picture: str) -> dict[str, float]:
+    """Percent across, by row."""
+    found = {}
+    for group in fromstring(picture).iter("g"):
+        if (group.get("class") or "").startswith("pt"):
+            (inside,) = [part for part in group if part.tag == "svg"]
+            found[group.get("data-row", "")] = float(inside.get("x", "").rstrip("%"))
+    return found
+
+
+def test_the_smaller_epsilon_is_further_left_and_lanes_have_what_no_scale_can_show(row: MakeRow, summary: MakeSummary) -> None:
+    rows = [
+        row("alone", 9.0, size=0.0),
+        row("kept", 3.0, claimed=1, accounted=1),
+        row("broken", 2.0, claimed=1, accounted=20, size=4e6),
+        row("nothing lost", 4.0, claimed=1, accounted=0),
+    ]
+    found = trade(View(summary(rows)))
+    assert found is not None
+    privacy, sent = (places(panel.picture) for panel in found.panels)
+    assert privacy["4"] == 11 < privacy["2"] == 30 < privacy["3"] == 70 < privacy["1"] == 89
+    assert sent["1"] == 11 < sent["2"] == sent["4"] == 30 < sent["3"] == 92
+    assert "no limit" in found.panels[0].picture and "ε = 0" in found.panels[0].picture
+    assert found.panels[0].picture.count('class="dotted"') == 2  # from what was promised to what holds
+    assert [text for _, text in found.shapes] == ["promise kept", "promise broken", "nothing promised"]
+    assert [" ".join(entry.numbers.split()) for entry in found.key][2] == "2.0 (1.9–2.1) · ε = 20 · 1 MB sent"  # noqa: RUF001
+    assert found.numbers.splitlines()[3] == "3,broken,2,0.1,1,20,1e+06"
+
+
+def test_only_what_differs_from_nothing_is_drawn(row: MakeRow, summary: MakeSummary) -> None:
+    assert trade(View(summary([row("one")]))) is None
+    assert trade(View(summary([row("a", size=0.0), row("b", size=0.0)]))) is None
+    open_rows = trade(View(summary([row("a"), row("b", size=0.0)])))
+    assert open_rows is not None and [panel.heading for panel in open_rows.panels] == ["Regret and communication"]
+    silent = trade(View(summary([row("a", claimed=1, accounted=1, size=0.0), row("b", size=0.0)])))
+    assert silent is not None and silent.heading == "What less regret costs: privacy"
+
+
+def test_of_many_rows_some_are_tagged_and_the_rest_is_faint(row: MakeRow, summary: MakeSummary) -> None:
+    found = trade(View(summary([row(f"r{n}", 5.0 + n, claimed=1, accounted=1.0 + n) for n in range(30)])))
+    assert found is not None
+    tags = found.panels[0].picture.count('class="tn"')
+    assert tags == len(found.key) < 12 and found.panels[0].picture.count(" faint") == 30 - tags
+    assert "which are in the table of all numbers" in found.caption
