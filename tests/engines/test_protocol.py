@@ -19,7 +19,7 @@ from coterie.engines import agent as module
 from coterie.engines.agent import Agent
 from coterie.engines.chance import Keyed, System
 from coterie.engines.memory import keys_of, seeds_of
-from coterie.engines.protocol import TABLES, Event, Protocol, Turn
+from coterie.engines.protocol import COMMITTED, TABLES, Event, Protocol, Turn
 from coterie.errors import AlgorithmError, CoterieError, ProtocolError, UsageError
 from coterie.kernel import UNIT, capacity, node, record
 from coterie.privacy.budget import Budget
@@ -179,6 +179,12 @@ def test_the_table_in_the_docstring_is_the_table():
                 names, _, following = group.partition(" -> ")
                 told |= {Event(name): type(now)[following] for name in names.split(", ")}
             assert told == row
+
+
+def test_a_peer_that_commits_may_hear_others_in_the_middle_of_a_plan_and_all_else_is_the_same():
+    line = re.search(r"may in PLAYING also (.*) -> PLAYING", module.__doc__)
+    more = {Event(name) for name in re.split(", | and ", line[1])}
+    assert COMMITTED == TABLES[0] | {Turn.PLAYING: TABLES[0][Turn.PLAYING] | dict.fromkeys(more, Turn.PLAYING)}
 
 
 def test_every_event_is_a_call_and_every_state_can_be_reached():

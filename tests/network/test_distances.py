@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from coterie.errors import UsageError
-from coterie.network.distances import diameter, distances, eccentricities, hops_to_nearest
+from coterie.network.distances import diameter, distances, eccentricities, hops_to_nearest, near
 from coterie.network.graphs import complete, disjoint, from_edges, path, ring, star
 
 
@@ -41,6 +41,18 @@ def test_distances_and_eccentricities_agree_with_networkx(theirs):
     expected = oracle(theirs)
     assert np.array_equal(distances(graph), expected)
     assert np.array_equal(eccentricities(graph), expected.max(axis=1))
+
+
+@pytest.mark.parametrize("hops", [0, 1, 2, 3, 10**9])
+@pytest.mark.parametrize("theirs", [*RANDOM[::3], networkx.empty_graph(7), networkx.path_graph(30)])
+def test_those_who_are_near_are_listed_by_distance_and_number(theirs, hops):
+    apart = oracle(theirs)
+    receiver, other = np.nonzero((apart >= 1) & (apart <= hops))
+    order = np.lexsort((other, apart[receiver, other], receiver))
+    first, others, away = near(from_edges(len(theirs), list(theirs.edges)), hops)
+    assert first.tolist() == np.searchsorted(receiver, np.arange(len(theirs) + 1)).tolist()
+    assert others.tolist() == other[order].tolist()
+    assert away.tolist() == apart[receiver, other][order].tolist()
 
 
 @pytest.mark.parametrize("theirs", RANDOM)

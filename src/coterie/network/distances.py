@@ -36,10 +36,11 @@ def near(graph: Graph, hops: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
     The nearest come first, and of those equally far the lower numbers. Time and memory follow the pairs that are found.
     """
+    if hops > 1:  # no more than the graph has, by the distances from one agent of each component
+        hops = min(hops, 2 * int(hops_to_nearest(graph, np.array([part[0] for part in parts(graph)])).max()))
     if hops <= 1:  # neighbours need no search
         first = graph.first if hops == 1 else np.zeros_like(graph.first)
         return first, graph.neighbour[: first[-1]].astype(np.int64), np.ones(first[-1], np.int64)
-    hops = min(hops, 2 * int(hops_to_nearest(graph, np.array([part[0] for part in parts(graph)])).max()))  # none is longer
     counts = np.zeros((graph.nodes, hops), np.int64)
     _count_near(graph.first, graph.neighbour, counts)
     ends = np.cumsum(counts)
