@@ -107,7 +107,8 @@ def live(p, keys, span, worlds, links, weather, n, w, common, r):
             tally.up_words += words
             tally.rounds += 1
         if t == span.settled:
-            n.early[:] = totals
+            for i in range(nodes):  # not n.early[:] = totals: half of the compiler would be loaded for its error message
+                n.early[i] = totals[i]
         if mark < span.marks.shape[0] and t == span.marks[mark]:
             for i in range(nodes):
                 curve[mark] += 0.0 if LIES and weather.liar[i] == 1 else totals[i]

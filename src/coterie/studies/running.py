@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from coterie.algorithms import find
 from coterie.contract import Method
-from coterie.engines.compiled import compiling, expect
+from coterie.engines.compiled import compiling
 from coterie.engines.simulate import Run
 from coterie.privacy.accountant import accounted
+from coterie.studies.ahead import Ahead, Want
 from coterie.studies.case import Case, is_random, make_case, problem_of
 from coterie.studies.crew import Crew
 from coterie.studies.spec import Specification
@@ -50,10 +50,13 @@ def run_batches(
     done = {batch: found for batch, found in kept.items() if found is not None}
     work = study.horizon * study.problem.agents
     total, cases, waiting = sum(b.replications for b in batches) * work, _Cases(study), [b for b in batches if b not in done]
-    firsts = {batch.row: batch for batch in reversed(waiting)}
-    expect({cases.get(batch).engine(): find(study.rows[row].reference).name for row, batch in firsts.items()})
-    crew = Crew(partial(_run, study, cases), waiting, workers or os.cpu_count() or 1)
+    hands = workers or os.cpu_count() or 1
+    engines = {batch.row: cases.get(batch).engine() for batch in {b.row: b for b in reversed(waiting)}.values()}
+    firsts = {engines[batch.row]: Want(0, batch.row, batch.first) for batch in reversed(waiting)}
+    ahead = Ahead([study], dict(reversed(firsts.items())), hands)
+    crew = Crew(partial(_run, study, cases), waiting, hands, lambda batch: ahead.is_ready(engines[batch.row]))
     try:
+        ahead.start()
         crew.start()
         while len(done) < len(batches):
             if answer := crew.next():
@@ -63,6 +66,7 @@ def run_batches(
             if progress:
                 progress(_played(crew, done, work), total, _doing(study, crew))
     finally:
+        ahead.stop()
         crew.stop()
     return {batch: done[batch] for batch in batches}
 
