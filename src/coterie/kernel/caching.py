@@ -52,8 +52,8 @@ def keep_compiled(run: Any) -> Any:
     What another process is compiling is waited for, and then read. `compile(signature, wait=False)` does nothing instead.
     """
     try:
-        run._cache = _Cache(run.py_func)
         run.compile = functools.partial(_compile_alone, run.py_func.__code__.co_filename, run.compile)
+        run._cache = _Cache(run.py_func)
     except (RuntimeError, OSError):
         _warn(f"{Path(run.py_func.__code__.co_filename).parent}: cannot be written")
     return run

@@ -21,7 +21,7 @@ from numba.core import ir, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import FunctionPass, register_pass
-from numba.core.typed_passes import InlineOverloads, NoPythonSupportedFeatureValidation, NopythonRewrites
+from numba.core.typed_passes import InlineOverloads, NopythonRewrites, NoPythonSupportedFeatureValidation
 from numba.core.untyped_passes import (
     FindLiterallyCalls,
     InlineClosureLikes,

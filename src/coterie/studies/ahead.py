@@ -2,8 +2,8 @@
 
 All go through the same list, this process from its beginning and helpers from its end, and leave out what lies in the cache or
 what another one is compiling: the system's locks are all they have to agree on. A helper that dies lets go of its engine, and
-this process compiles it after all. So does a process whose helpers cannot write the cache. Two commands on one machine help each
-other in the same way.
+this process compiles it after all, as it does where the cache cannot be written. Two commands on one machine help each other
+in the same way.
 
 A helper hears no Ctrl-C. It ends when its list does, when it is told to, or when this process is gone: its input then ends.
 """
@@ -14,14 +14,17 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from coterie.algorithms import find
-from coterie.engines.compiled import Engine, expect, missing
-from coterie.engines.waiting import start
+from coterie.engines.compiled import Engine, compiling, expect, missing
+from coterie.engines.waiting import TICK, start
 from coterie.studies.case import make_case
 from coterie.studies.spec import Specification
+
+Progress = Callable[[int, int, str], None]  # done, total, what is being done; some five times a second
 
 
 class Want(NamedTuple):
@@ -80,6 +83,34 @@ class Ahead:
             compile_missing(self.missing, wait, self.tried.add if wait else _nothing, self.stopped.is_set)
 
 
+def warm(studies: Sequence[Specification], workers: int | None = None, progress: Progress | None = None) -> int:
+    """Compile all that these studies need and that is missing; how many engines that were."""
+    wants = [Want(number, row) for number, study in enumerate(studies) for row in range(len(study.rows))]
+    found: dict[Engine | None, Want] = {}
+    for done, want in enumerate(wants):
+        if progress:
+            progress(0, 0, f"looking at row {done + 1} of {len(wants)}")
+        found.setdefault(engine_for(studies, want), want)
+    ahead = Ahead(studies, found, workers or os.cpu_count() or 1)
+    try:
+        ahead.start()
+        while ahead.left():
+            if progress:
+                progress(0, 0, str(compiling() or "compiling"))
+            time.sleep(TICK)
+    finally:
+        ahead.stop()
+    for engine in ahead.missing:
+        if not engine.is_there():
+            engine.compile()  # what stopped the compiler is raised here
+    return len(ahead.missing)
+
+
+def engine_for(studies: Sequence[Specification], want: Want) -> Engine | None:
+    study = studies[want.study]
+    return make_case(study, study.rows[want.row], want.replication).engine()
+
+
 def compile_missing(
     engines: Iterable[Engine], wait: bool, tried: Callable[[Engine], None], is_over: Callable[[], bool] = lambda: False
 ) -> None:
@@ -128,7 +159,7 @@ def main() -> None:
     packed, wants = pickle.load(sys.stdin.buffer)
     start(_end_with_the_input)
     studies = unpack(packed)
-    engines = (make_case(studies[one.study], studies[one.study].rows[one.row], one.replication).engine() for one in wants)
+    engines = (engine_for(studies, want) for want in wants)
     compile_missing((engine for engine in engines if engine), False, _nothing)
     os._exit(0)
 

@@ -7,7 +7,7 @@ results, and a run that was interrupted goes on with the batches that are missin
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -18,13 +18,11 @@ from coterie.contract import Method
 from coterie.engines.compiled import compiling
 from coterie.engines.simulate import Run
 from coterie.privacy.accountant import accounted
-from coterie.studies.ahead import Ahead, Want
+from coterie.studies.ahead import Ahead, Progress, Want
 from coterie.studies.case import Case, is_random, make_case, problem_of
 from coterie.studies.crew import Crew
 from coterie.studies.spec import Specification
 from coterie.studies.store import load_part, save_part
-
-Progress = Callable[[int, int, str], None]  # done, total (agent-rounds), what is being done; some five times a second
 
 
 class Batch(NamedTuple):
