@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from coterie.engines.compiled import compiling
 from coterie.engines.memory import PLAYED, STOPPED, make_pulse
 from coterie.engines.waiting import TICK, part_from, start
 
@@ -63,6 +64,10 @@ class Crew:
     def played(self) -> dict[Any, int]:
         """Agent-rounds, of each piece that was begun."""
         return {piece: int(pulse[PLAYED]) for piece, pulse in list(self.pulses.items())}
+
+    def note(self) -> str:
+        """What holds pieces up."""
+        return str(compiling() or "")
 
     def stop(self) -> None:
         """Whatever is still at work is given up."""
