@@ -1,6 +1,5 @@
 """Compiling ahead: helpers do part of the work, and nothing depends on them."""
 
-import shutil
 import sys
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import pytest
 
 from coterie.engines.bind import _bind, machine_code
 from coterie.studies import ahead, load_study
-from coterie.studies.ahead import Ahead, Want, engine_for, pack, unpack, warm
+from coterie.studies.ahead import Ahead, Want, engine_for, warm
 
 EXAMPLE = Path(__file__).parents[2] / "examples/own_algorithm.py"
 
@@ -30,16 +29,6 @@ def empty_cache(tmp_path, monkeypatch):
     _bind.cache_clear()
     machine_code.cache_clear()
     sys.modules.update(before)
-
-
-def test_a_study_with_a_file_of_a_users_own_can_be_handed_to_a_process_that_has_not_read_it(tmp_path):
-    mine = shutil.copy(EXAMPLE, tmp_path / "mine.py")
-    given = study(mine, "ucb1")
-    packed = pack([given])
-    for name in [name for name in sys.modules if name.startswith("coterie_own_mine")]:
-        del sys.modules[name]
-    (found,) = unpack(packed)
-    assert found.resolved() == given.resolved() and found.digest == given.digest
 
 
 def test_every_helper_goes_through_all_from_a_place_of_its_own(monkeypatch):

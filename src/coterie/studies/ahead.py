@@ -22,6 +22,7 @@ from coterie.algorithms import find
 from coterie.engines.compiled import Engine, compiling, expect, missing
 from coterie.engines.waiting import TICK, start
 from coterie.studies.case import make_case
+from coterie.studies.parcel import pack, unpack
 from coterie.studies.spec import Specification
 
 Progress = Callable[[int, int, str], None]  # done, total, what is being done; some five times a second
@@ -127,19 +128,6 @@ def _nothing(engine: Engine) -> None:
     pass
 
 
-def pack(studies: Iterable[Specification]) -> bytes:
-    """For another process of this machine. Options of a user's own file can be read once that file has been."""
-    own = sorted({row.reference for study in studies for row in study.rows if row.content})
-    return pickle.dumps((own, pickle.dumps(list(studies))))
-
-
-def unpack(packed: bytes) -> list[Specification]:
-    own, studies = pickle.loads(packed)
-    for reference in own:
-        find(reference)
-    return pickle.loads(studies)
-
-
 def _helper(studies: Sequence[Specification], wants: list[Want]) -> subprocess.Popen:
     paths = {"PYTHONPATH": os.pathsep.join(place for place in sys.path if place)}
     helper = subprocess.Popen(
@@ -149,7 +137,7 @@ def _helper(studies: Sequence[Specification], wants: list[Want]) -> subprocess.P
     )  # fmt: skip
     assert helper.stdin
     with contextlib.suppress(OSError):  # it is gone already: then there is one less
-        pickle.dump((pack(studies), wants), helper.stdin)
+        pickle.dump(([pack(study) for study in studies], wants), helper.stdin)
         helper.stdin.flush()
     return helper
 
@@ -158,7 +146,7 @@ def main() -> None:
     """A helper."""
     packed, wants = pickle.load(sys.stdin.buffer)
     start(_end_with_the_input)
-    studies = unpack(packed)
+    studies = [unpack(study) for study in packed]
     engines = (engine_for(studies, want) for want in wants)
     compile_missing((engine for engine in engines if engine), False, _nothing)
     os._exit(0)

@@ -1,27 +1,23 @@
 """A crew on a Ray cluster: a batch is a task, and tells how far it is while it runs.
 
-A node needs nothing but Coterie in the same version. Files that a study names travel with it. Engines are compiled on the nodes,
-once on each: its processes share a cache and its locks. A task that is lost with its process or its node is given out again; as a
-batch follows from the study alone, nothing else changes. What is finished is kept by whoever waits for it, as in any run.
+A node needs nothing but Coterie in the same version. Files that a study names travel with it. Engines are compiled on the
+nodes, once on each: its processes share a cache and its locks. A task that is lost with its process or its node is given out
+again; as a batch follows from the study alone, nothing else changes. What is finished is kept by whoever waits for it, as in
+any run.
 """
 
-import hashlib
-import pickle
 import signal
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from coterie.algorithms import find
 from coterie.engines.waiting import TICK
 from coterie.errors import StateError, UsageError
-from coterie.kernel.caching import keep
 from coterie.studies.crew import Crew
+from coterie.studies.parcel import pack, unpack
 from coterie.studies.spec import Specification
-from coterie.version import VERSION
 
 ATTEMPTS = 5  # of a batch whose process dies: one that kills every process must come to an end
 TOLD_EVERY = 5  # ticks
@@ -88,7 +84,7 @@ class Cluster:
         self.waiting.appendleft(piece)
 
     def played(self) -> dict[Any, int]:
-        return {piece: told.played for piece, told in self.told.items()}
+        return dict.fromkeys(self.tasks.values(), 0) | {piece: told.played for piece, told in self.told.items()}
 
     def note(self) -> str:
         return next((told.note for told in self.told.values() if told.note), "")
@@ -118,36 +114,6 @@ def _connect(ray: Any, workers: int | None, address: str | None) -> None:
         raise UsageError(f"address must be that of a Ray cluster that answers, got {address!r}: {error}") from error
     if is_main:
         signal.signal(signal.SIGTERM, before)
-
-
-def pack(study: Specification) -> bytes:
-    """A study for another machine: with the text of every file that it names."""
-    files = {row.reference: Path(row.reference).read_text() for row in study.rows if row.content}
-    if named := getattr(study.problem, "file", None):
-        files[str(named)] = Path(named).read_text()
-    return pickle.dumps((VERSION, files, pickle.dumps(study)))
-
-
-def unpack(packed: bytes) -> Specification:
-    """Options of a user's own file can be read once that file has been."""
-    version, files, study = pickle.loads(packed)
-    if version != VERSION:
-        raise UsageError(f"all nodes must have Coterie {version}, got {VERSION} on one of them")
-    places = {name: str(_laid_down(name, text)) for name, text in files.items()}
-    for place in places.values():
-        if place.endswith(".py"):
-            find(place)
-    found: Specification = pickle.loads(study)
-    rows = tuple(row.model_copy(update={"reference": places.get(row.reference, row.reference)}) for row in found.rows)
-    changed: dict[str, Any] = {"rows": rows}
-    if named := getattr(found.problem, "file", None):
-        changed["problem"] = found.problem.model_copy(update={"file": places[str(named)]})
-    return found.model_copy(update=changed)
-
-
-def _laid_down(name: str, text: str) -> Path:
-    """In a folder of its own, as the name of a file is part of what it is."""
-    return keep(f"sent/{hashlib.sha256(text.encode()).hexdigest()[:16]}/{Path(name).name}", text)
 
 
 @cache
