@@ -62,21 +62,34 @@ def refused(path: Path, done: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """No other process is inside with the same folder. The system keeps the lock, so that one of a dead process is none."""
+    """No other process is inside with the same folder."""
+    with locked(folder, wait=False) as is_mine:
+        if not is_mine:
+            raise StateError(f"{folder}: is in use by another run: wait until it has ended, or name another folder")
+        yield
+
+
+@contextlib.contextmanager
+def locked(path: Path, wait: bool = True) -> Iterator[bool]:
+    """Hold a file or folder against others who ask, too; false: one of them does, and nobody waits.
+
+    The system keeps the lock, so that one of a dead process is none. Where it cannot (some network disks), all is as if it
+    were held: files stay whole even so.
+    """
     if fcntl is None:
-        yield
+        yield True
         return
-    with refused(folder, "read"):
-        handle = os.open(folder, os.O_RDONLY)
+    is_mine = True
+    with refused(path, "read"):
+        handle = os.open(path, os.O_RDONLY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        os.close(handle)
-        raise StateError(f"{folder}: is in use by another run: wait until it has ended, or name another folder") from error
-    except OSError:
-        pass  # some network disks cannot lock a folder: files stay whole even so
-    try:
-        yield
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            is_mine = False
+        except OSError:
+            pass
+        yield is_mine
     finally:
         os.close(handle)
 

@@ -8,7 +8,7 @@ import pytest
 from numba import njit, typeof
 
 from coterie.engines import compiled
-from coterie.engines.compiled import Compiling, Engine, compiling, expect
+from coterie.engines.compiled import Compiling, Engine, compiling, expect, missing
 from coterie.studies import load_study
 from coterie.studies.case import make_case
 
@@ -19,14 +19,14 @@ def engine(horizon=1000, arms=2, **row):
     return make_case(study, study.rows[0], 0).engine()
 
 
-def test_printed_fed_ucb_is_another_engine_when_the_horizon_doubles_and_ucb1_is_not():
-    printed = [engine(horizon, name="fed-ucb", mode="paper", epsilon=1.0) for horizon in (1000, 1001, 2000)]
-    assert printed[0] == printed[1] != printed[2]
+def test_a_longer_horizon_is_rarely_another_engine():
+    printed = [engine(horizon, name="fed-ucb", mode="paper", epsilon=1.0) for horizon in (1000, 4000, 5000)]
+    assert printed[0] == printed[1] != printed[2]  # 4001 pulls have 12 bits, 5001 have 13
     assert engine(1000, name="ucb1") == engine(2000, name="ucb1")
 
 
 def test_another_number_of_arms_may_be_another_engine():
-    assert engine(arms=2, name="ucb1") == engine(arms=4, name="ucb1") != engine(arms=5, name="ucb1")
+    assert engine(arms=2, name="ucb1") == engine(arms=8, name="ucb1") != engine(arms=9, name="ucb1")
 
 
 class Absent:
@@ -59,11 +59,23 @@ def test_an_engine_on_disk_does_not_count_as_missing(small):
 
 def test_the_compiler_is_watched_while_it_works_and_only_then(small, monkeypatch):
     told, first, other = [], small(), Engine(Absent, ())
-    expect({first: "small-ucb", other: "other", None: "interpreted"})
+    assert missing({first: 1, None: 2}) == {first: 1}
+    expect({first: "small-ucb", other: "other"})
     ending = compiled._Listener.on_end
     monkeypatch.setattr(compiled._Listener, "on_end", lambda self, event: (told.append(compiling()), ending(self, event)))
     first.dispatcher(1)
     assert told[-1] == Compiling("small-ucb", 1, 2) and compiling() is None
+    expect({})
+
+
+def test_what_other_processes_compile_is_told_as_long_as_they_are_at_work(small):
+    at_work, first, other = [True], small(), Engine(Absent, ())
+    expect({first: "small-ucb", other: "other"}, lambda: at_work[0])
+    assert compiling() == Compiling("small-ucb", 2, 2)
+    first.dispatcher(1)
+    assert compiling() == Compiling("other", 1, 2)
+    at_work[0] = False
+    assert compiling() is None
     expect({})
 
 

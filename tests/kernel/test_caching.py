@@ -3,13 +3,15 @@
 import errno
 import os
 import sys
+import threading
 from pathlib import Path
 
 import pytest
-from numba import njit
+from numba import njit, types
 
 from coterie.engines.bind import import_text
 from coterie.errors import StorageError
+from coterie.files import locked
 from coterie.kernel import caching as cache
 from coterie.network import complete, distances, graphs
 
@@ -34,6 +36,19 @@ def compiled(name):
 def test_what_was_compiled_is_found_again(folder):
     assert [compiled("coterie_test_kept") for _ in range(2)] == [(42, False), (42, True)]
     assert {path.suffix for path in folder.rglob("*") if path.is_file()} == {".py", ".nbi", ".nbc"}
+
+
+def test_what_another_one_is_compiling_is_left_to_it_or_waited_for(folder):
+    run = cache.keep_compiled(njit(import_text("coterie_test_locked", TEXT).run))
+    signature = (types.int64,)
+    with locked(folder / "coterie_test_locked.py"):
+        assert run.compile(signature, wait=False) is None and not run.overloads
+        waiting = threading.Thread(target=run.compile, args=(signature,))
+        waiting.start()
+        waiting.join(0.2)
+        assert waiting.is_alive() and not run.overloads
+    waiting.join()
+    assert signature in run.overloads
 
 
 def cut(content):

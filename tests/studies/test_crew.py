@@ -26,6 +26,13 @@ def test_one_worker_takes_the_pieces_in_their_order():
     assert sorted(results(Crew(lambda piece, pulse: -piece, range(5), 3), 5)) == [(n, -n) for n in range(5)]
 
 
+def test_a_piece_that_is_not_ready_lets_others_go_first():
+    done = []
+    crew = Crew(lambda piece, pulse: done.append(piece), range(4), 1, lambda piece: piece != 0 or len(done) == 3)
+    results(crew, 4)
+    assert done == [1, 2, 3, 0]
+
+
 def test_what_was_played_is_seen_while_a_piece_is_under_way():
     begun, go_on = threading.Event(), threading.Event()
 
@@ -75,7 +82,7 @@ def study(monkeypatch):
         return {"curves": np.full((batch.replications, 1), float(batch.first))}
 
     monkeypatch.setattr(running, "_run", run)
-    monkeypatch.setattr(running, "expect", lambda engines: None)
+    monkeypatch.setattr("coterie.studies.ahead.missing", lambda engines: {})
     table = {"horizon": 100, "replications": 3, "problem": {"instance": "uniform", "arms": 2, "agents": 1}}
     return load_study(table | {"algorithm": [{"name": "ucb1"}, {"name": "coop-ucb"}]}).specification
 

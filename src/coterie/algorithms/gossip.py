@@ -467,7 +467,7 @@ def make_params(o: FedOptions, s: Setting, releases: str, paper: bool, radius: s
         lag=agents if o.catch_up and not o.isolated else 2**62,  # how far an agent may fall behind; 2^62: no catching up
         log_horizon=log(s.horizon),
         price=prices.get(releases, o.epsilon),  # of one release, or of a stream
-        levels=levels if releases == "tree" else 1,
+        levels=capacity(levels) if releases == "tree" else 1,  # room for a longer horizon: it needs no other engine
         norm=norms.get(releases, 1.0),  # of the columns of a stream's mechanism
         pulls_most=pulls_most,
         least=1.0 if paper else 2.0,  # log n in the radius is taken of max(n, least)

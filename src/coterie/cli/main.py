@@ -18,6 +18,7 @@ from coterie.cli.run import run
 from coterie.cli.statement import statement
 from coterie.cli.studies import studies
 from coterie.cli.usage import Command, words_of
+from coterie.cli.warm import warm
 from coterie.errors import (
     BROKEN_PIPE,
     INTERRUPTED,
@@ -38,7 +39,7 @@ app = typer.Typer(
     "[bold]coterie studies[/bold] lists more. A study is a short TOML file: copy one and change it.\n\n"
     "[bold]Exit codes[/bold]\n" + "\n".join(f"{code:>3}  {meaning}" for code, meaning in exit_codes().items()),
 )
-for command in (run, studies, audit, budget, statement, check):
+for command in (run, studies, audit, budget, statement, check, warm):
     app.command(cls=Command)(command)
 
 

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from coterie.cli.console import output, visible, write_json
 from coterie.cli.interrupts import keeps
-from coterie.cli.options import one_of, whole
+from coterie.cli.options import left_out, one_of, whole
 from coterie.cli.progress import HELP, waiting
 from coterie.cli.table import summary_lines, warnings_of
 
@@ -19,7 +19,8 @@ def run(
     workers: int = typer.Option(
         None, metavar="N", parser=whole("--workers", 1), help="Worker threads. Default: one for each core."
     ),
-    engine: str = typer.Option("local", metavar="local", help="Where batches run."),
+    engine: str = typer.Option("local", metavar="local|ray", help="Where batches run: here, or on a Ray cluster."),
+    address: str = typer.Option(None, metavar="ADDRESS", help="Of the Ray cluster. Default: one of its own on this machine."),
     fresh: bool = typer.Option(False, "--fresh", help="Remove what a run left in DIR first, damaged or not; other files stay."),
     progress: str = typer.Option("bar", metavar="bar|json|none", help=HELP),
     yes: bool = typer.Option(False, "--yes", help="Do not ask, however long it will take."),
@@ -32,10 +33,12 @@ def run(
     """
     from coterie.cli.asking import ask
     from coterie.report import write
-    from coterie.studies import builtin_names, load_study
+    from coterie.studies import ENGINES, builtin_names, load_study
     from coterie.studies.store import read_manifest
 
-    one_of("--engine", ["local"], engine)
+    one_of("--engine", ENGINES, engine)
+    if engine != "ray":
+        left_out({"--address": address}, "without --engine ray")
     with waiting("reading the study", progress) as shown:
         loaded = load_study(study, sets)
         folder = out or loaded.folder
@@ -45,7 +48,7 @@ def run(
             forecast.refuse(folder)
             ask(forecast.seconds, yes, shown)
         keeps(f"what was finished is kept in {folder}; the same command goes on from there")
-        result = loaded.run(workers, folder, shown.show, fresh)
+        result = loaded.run(workers, folder, shown.show, fresh, engine, address)
         shown.do("writing", "writing the page")
         page, document = folder / "report.html", result.document()
         write(page, document, read_manifest(folder))

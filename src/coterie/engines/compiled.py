@@ -27,6 +27,17 @@ class Engine(NamedTuple):
     def ready(self) -> bool:
         return self.signature in self.dispatcher.overloads
 
+    @property
+    def module(self) -> str:
+        return self.dispatcher.py_func.__module__
+
+    def is_there(self) -> bool:
+        return self.ready or self.on_disk()
+
+    def compile(self, wait: bool = True) -> None:
+        """What another process compiles at the moment is waited for, or left to it."""
+        self.dispatcher.compile(self.signature, wait=wait)
+
     def on_disk(self) -> bool:
         """By the compiler's own index. Where that cannot be told, it will have to be compiled."""
         try:
@@ -60,6 +71,7 @@ class _Listener(event.Listener):
 
 at_work: list[str] = []
 _missing: dict[Engine, str] = {}
+_elsewhere: list[Callable[[], bool]] = []
 event.register("numba:compile", _Listener())
 
 
@@ -75,20 +87,33 @@ def engine_of(simulate: Callable[..., Any]) -> Engine | None:
     return found[0] if found else None
 
 
-def expect(engines: Mapping[Engine | None, str]) -> None:
-    """These will be needed, under these names: from now on `compiling` says how many are left."""
+def missing(engines: Mapping[Engine | None, Any]) -> dict[Engine, Any]:
+    """Those that have to be compiled first."""
+    return {engine: about for engine, about in engines.items() if engine and not engine.is_there()}
+
+
+def expect(engines: Mapping[Engine, str], elsewhere: Callable[[], bool] = lambda: False) -> None:
+    """These are missing, under these names: from now on `compiling` says how many are left.
+
+    elsewhere: whether other processes are at work on them.
+    """
     _missing.clear()
-    _missing.update({engine: name for engine, name in engines.items() if engine and not (engine.ready or engine.on_disk())})
+    _missing.update(engines)
+    _elsewhere[:] = [elsewhere]
 
 
 def compiling() -> Compiling | None:
-    """What is being compiled now."""
+    """What is being compiled now: here, or by others for us."""
     own = [module for module in list(at_work) if module.startswith(GENERATED)]
-    if not own:
+    helped = any(is_so() for is_so in _elsewhere)
+    if not own and not helped:
         return None
-    names = {engine.dispatcher.py_func.__module__: name for engine, name in _missing.items()}
-    left = sum(not engine.ready for engine in _missing)
-    return Compiling(names[own[0]], left, len(_missing)) if own[0] in names else Compiling(name_of(own[0]))
+    left = {engine: name for engine, name in list(_missing.items()) if not engine.is_there()}
+    names = {engine.module: name for engine, name in _missing.items()}
+    if own:
+        name = names.get(own[0])
+        return Compiling(name, len(left), len(_missing)) if name else Compiling(name_of(own[0]))
+    return Compiling(next(iter(left.values())), len(left), len(_missing)) if left else None
 
 
 def name_of(module: str) -> str:

@@ -9,6 +9,7 @@ import logging
 import os
 import pickle
 import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, InTreeCach
 from numba.core.serialize import dumps
 
 from coterie.errors import StorageError
-from coterie.files import write
+from coterie.files import locked, write
+from coterie.kernel.compiling import OPTIONS
 
 
 def cache_folder() -> Path:
@@ -45,8 +47,12 @@ def keep(name: str, text: str) -> Path:
 
 
 def keep_compiled(run: Any) -> Any:
-    """The same compiled function, which from now on looks for its code in the cache before it compiles."""
+    """The same compiled function, which from now on looks for its code in the cache before it compiles.
+
+    What another process is compiling is waited for, and then read. `compile(signature, wait=False)` does nothing instead.
+    """
     try:
+        run.compile = functools.partial(_compile_alone, run.py_func.__code__.co_filename, run.compile)
         run._cache = _Cache(run.py_func)
     except (RuntimeError, OSError):
         _warn(f"{Path(run.py_func.__code__.co_filename).parent}: cannot be written")
@@ -55,7 +61,25 @@ def keep_compiled(run: Any) -> Any:
 
 def cached(function: Callable) -> Any:
     """Compile a function that Python calls, and keep the code. What it calls must stand in the same file."""
-    return keep_compiled(njit(function))
+    return keep_compiled(njit(**OPTIONS)(function))
+
+
+def _compile_alone(file: str, compile: Callable, signature: Any, wait: bool = True) -> Any:
+    """One process at a time for each file of sources. A function that is compiled for another one is inside already."""
+    held = vars(_held).setdefault("files", set())
+    if file in held or not os.access(file, os.R_OK):
+        return compile(signature)
+    with locked(Path(file), wait) as is_mine:
+        if not is_mine:
+            return None
+        held.add(file)
+        try:
+            return compile(signature)
+        finally:
+            held.remove(file)
+
+
+_held = threading.local()
 
 
 class _Locator(InTreeCacheLocator):

@@ -21,7 +21,17 @@ from numba.core import ir, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import FunctionPass, register_pass
-from numba.core.typed_passes import NoPythonSupportedFeatureValidation
+from numba.core.typed_passes import InlineOverloads, NopythonRewrites, NoPythonSupportedFeatureValidation
+from numba.core.untyped_passes import (
+    FindLiterallyCalls,
+    InlineClosureLikes,
+    InlineInlinables,
+    LiteralPropagationSubPipelinePass,
+    LiteralUnroll,
+    MakeFunctionToJitFunction,
+    RewriteDynamicRaises,
+    WithLifting,
+)
 from numba.extending import overload, register_jitable
 
 from coterie.guests import OWN
@@ -77,11 +87,30 @@ class _PlainIndices(FunctionPass):
 PLAIN = {types.int64: types.uint64} | {types.UniTuple(types.int64, n): types.UniTuple(types.uint64, n) for n in (2, 3)}
 
 
-class PartCompiler(Compiler):
+# For closures, blocks of `with`, expressions of whole arrays and the like: our own code has none of them, and each pass looks
+# at every line of it.
+NEEDLESS = {
+    FindLiterallyCalls, InlineClosureLikes, InlineInlinables, InlineOverloads, LiteralPropagationSubPipelinePass, LiteralUnroll,
+    MakeFunctionToJitFunction, NopythonRewrites, RewriteDynamicRaises, WithLifting,
+}  # fmt: skip
+
+
+class OwnCompiler(Compiler):
+    def compile_extra(self, func: Callable) -> Any:
+        self.is_ours = not func.__module__.startswith(OWN)
+        return super().compile_extra(func)
+
+    def define_pipelines(self) -> list[Any]:
+        (passes,) = super().define_pipelines()
+        if self.is_ours:
+            passes.passes = [(one, about) for one, about in passes.passes if one not in NEEDLESS]
+        return [passes]
+
+
+class PartCompiler(OwnCompiler):
     def compile_extra(self, func: Callable) -> Any:
         flags, codegen = self.state.flags, self.state.targetctx.codegen()
         flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-        self.is_ours = not func.__module__.startswith(OWN)
         self.state.library = _Part(codegen, func.__qualname__)
         return super().compile_extra(func)
 
@@ -100,7 +129,7 @@ class RareCompiler(PartCompiler):
         return compiled
 
 
-class WholeCompiler(Compiler):
+class WholeCompiler(OwnCompiler):
     """Compiling makes many objects and no garbage worth looking for."""
 
     def compile_extra(self, func: Callable) -> Any:

@@ -45,10 +45,10 @@ def extend(kind: np.dtype, **fields: Any) -> np.dtype:
 def capacity(count: int) -> int:
     """Slots to reserve for `count` things. Shapes are types to the compiler, so few of them are wanted.
 
-    >>> [capacity(n) for n in (1, 5, 32, 33, 100)]
-    [4, 8, 32, 64, 128]
+    >>> [capacity(n) for n in (0, 1, 9, 17, 33, 100)]
+    [0, 8, 12, 24, 64, 128]
     """
-    return (int(count) + 3) // 4 * 4 if count <= 32 else 1 << (int(count) - 1).bit_length()
+    return next((size for size in (0, 8, 12, 16, 24, 32) if count <= size), 1 << (int(count) - 1).bit_length())
 
 
 def rows(shape: int | tuple[int, ...], kind: np.dtype, compiled: bool) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Studies: a file says which algorithms meet which problem on which network; a run leaves results one can trust and repeat."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from coterie.studies.running import Progress, check_rows, run_batches
 from coterie.studies.spec import Specification
 from coterie.studies.store import PARTS, open_folder
 
-__all__ = ["BUILTIN", "Result", "Study", "builtin_names", "builtin_studies", "load_study"]
+__all__ = ["BUILTIN", "ENGINES", "Result", "Study", "builtin_names", "builtin_studies", "load_study"]
+ENGINES = ("local", "ray")
 
 
 class Study:
@@ -36,12 +38,18 @@ class Study:
         out: Path | str | None = None,
         progress: Progress | None = None,
         fresh: bool = False,
+        engine: str = "local",
+        address: str | None = None,
     ) -> Result:
         """Run it, on all cores by default. With `out`, keep everything there and go on with what was begun there.
 
         `fresh`: what a run left there is removed first; other files stay. What needs more memory or disk than the machine has
-        is refused before anything else.
+        is refused before anything else. `engine="ray"`: on the Ray cluster at `address`, or on one of its own on this machine.
         """
+        if engine not in ENGINES:
+            raise UsageError(f"engine must be {' or '.join(ENGINES)}, got {engine!r}")
+        if address is not None and engine != "ray":
+            raise UsageError(f"address must be left out but for engine ray, got {address!r}")
         if workers is not None and (type(workers) is not int or workers < 1):
             raise UsageError(f"workers must be a whole number >= 1, got {workers!r}")
         if fresh and out is None:
@@ -50,13 +58,14 @@ class Study:
             raise UsageError(f"progress must be a function of (done, total, label), got {progress!r}")
         self.forecast(workers).refuse(Path(out) if out is not None else None)
         check_rows(self.specification)
+        play = partial(run_batches, self.specification, workers, progress=progress, engine=engine, address=address)
         if out is None:
-            return make_result(self.specification, run_batches(self.specification, workers, None, progress))
+            return make_result(self.specification, play(parts=None))
         folder = Path(out)
         with open_folder(folder, manifest(self.specification), fresh) as complete:
             if complete:
                 return read_result(self.specification, folder)
-            result = make_result(self.specification, run_batches(self.specification, workers, folder / PARTS, progress))
+            result = make_result(self.specification, play(parts=folder / PARTS))
             result.write(folder)
             return result
 

@@ -14,17 +14,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from coterie.algorithms import find
 from coterie.contract import Method
-from coterie.engines.compiled import compiling, expect
+from coterie.engines.compiled import Engine
 from coterie.engines.simulate import Run
 from coterie.privacy.accountant import accounted
+from coterie.studies.ahead import Ahead, Progress, Want
 from coterie.studies.case import Case, is_random, make_case, problem_of
+from coterie.studies.cluster import Cluster
 from coterie.studies.crew import Crew
 from coterie.studies.spec import Specification
 from coterie.studies.store import load_part, save_part
-
-Progress = Callable[[int, int, str], None]  # done, total (agent-rounds), what is being done; some five times a second
 
 
 class Batch(NamedTuple):
@@ -42,19 +41,23 @@ AGENTS_SHOWN = 20  # of these the summary tells one by one how they fared
 
 
 def run_batches(
-    study: Specification, workers: int | None = None, parts: Path | None = None, progress: Progress | None = None
+    study: Specification,
+    workers: int | None = None,
+    parts: Path | None = None,
+    progress: Progress | None = None,
+    engine: str = "local",
+    address: str | None = None,
 ) -> dict[Batch, Columns]:
     """All batches of the study; those that lie in the folder `parts` already are not run again."""
     batches = list(_batches(study))
     kept = {batch: load_part(parts / f"{batch.name}.npz", batch.replications) for batch in batches if parts}
     done = {batch: found for batch, found in kept.items() if found is not None}
     work = study.horizon * study.problem.agents
-    total, cases, waiting = sum(b.replications for b in batches) * work, _Cases(study), [b for b in batches if b not in done]
-    firsts = {batch.row: batch for batch in reversed(waiting)}
-    expect({cases.get(batch).engine(): find(study.rows[row].reference).name for row, batch in firsts.items()})
-    crew = Crew(partial(_run, study, cases), waiting, workers or os.cpu_count() or 1)
+    total, waiting = sum(b.replications for b in batches) * work, [b for b in batches if b not in done]
+    crew = Cluster(study, waiting, workers, address) if engine == "ray" else LocalCrew(study, waiting, workers)
     try:
-        crew.start()
+        if waiting:
+            crew.start()
         while len(done) < len(batches):
             if answer := crew.next():
                 batch, done[batch] = answer
@@ -67,15 +70,42 @@ def run_batches(
     return {batch: done[batch] for batch in batches}
 
 
-def _played(crew: Crew, done: Iterable[Batch], work: int) -> int:
+class LocalCrew(Crew):
+    """On this machine, with all engines compiled ahead."""
+
+    def __init__(self, study: Specification, waiting: list[Batch], workers: int | None):
+        cases, hands = _Cases(study), workers or os.cpu_count() or 1
+        firsts = {batch.row: batch for batch in reversed(waiting)}
+        self.engines = {row: cases.get(batch).engine() for row, batch in reversed(firsts.items())}
+        wanted: dict[Engine | None, Want] = {}
+        for row, engine in self.engines.items():
+            wanted.setdefault(engine, Want(0, row, firsts[row].first))
+        self.ahead = Ahead([study], wanted, hands)
+        super().__init__(partial(_run, study, cases), waiting, hands, lambda one: self.ahead.is_ready(self.engines[one.row]))
+
+    def start(self) -> None:
+        self.ahead.start()
+        super().start()
+
+    def stop(self) -> None:
+        self.ahead.stop()
+        super().stop()
+
+
+def batch_work(study: Specification) -> Callable[[Batch, np.ndarray], Columns]:
+    """What plays the batches of a study, elsewhere."""
+    return partial(_run, study, _Cases(study))
+
+
+def _played(crew: Crew | Cluster, done: Iterable[Batch], work: int) -> int:
     """Agent-rounds: of batches that are done, and of those under way."""
     under_way = sum(min(played, batch.replications * work) for batch, played in crew.played().items())
     return sum(batch.replications for batch in done) * work + under_way
 
 
-def _doing(study: Specification, crew: Crew) -> str:
+def _doing(study: Specification, crew: Crew | Cluster) -> str:
     rows = sorted(batch.row for batch in crew.played())
-    return str(compiling() or (study.rows[rows[0]].label if rows else "adding up"))
+    return crew.note() or (study.rows[rows[0]].label if rows else "adding up")
 
 
 def batch_size(study: Specification) -> int:

@@ -8,9 +8,7 @@ from functools import cache
 from math import ceil, inf, sqrt
 
 import numpy as np
-from scipy.signal import lfilter
 from scipy.special import betaincinv, ndtr
-from scipy.stats import binom
 
 from coterie.kernel import UNIT
 
@@ -65,6 +63,9 @@ def coin_tail(radii: np.ndarray, size: int, noise: float) -> np.ndarray:
     of m will do. A sum of j is below y with its noise with probability 1 - exp(-(y - j) / noise) / 2 if j <= y, and
     exp(-(j - y) / noise) / 2 otherwise. Noise on the integer grid is off by one step.
     """
+    from scipy.signal import lfilter  # both take half a second to load, and most commands do without
+    from scipy.stats import binom
+
     steps = ceil(32 * sqrt(size))
     m, j, rate = np.arange(steps) / steps, np.arange(size + 1), 1 / noise if noise > 0 else inf
     law = binom.pmf(j, size, m[:, None])
