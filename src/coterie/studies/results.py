@@ -19,6 +19,7 @@ from coterie.privacy.statement import statement
 from coterie.studies import store
 from coterie.studies.budget import dearest_path
 from coterie.studies.case import Case, checkpoints, make_case, problem_of
+from coterie.studies.floors import floor_of
 from coterie.studies.rows import SummaryRow
 from coterie.studies.running import AGENTS_SHOWN, Batch, Columns, mean_of_known
 from coterie.studies.spec import Row, Specification, finite_or_null, rewritten
@@ -116,6 +117,7 @@ def summarise(study: Specification, row: Row, columns: Columns) -> SummaryRow:
     case = make_case(study, row, 0)
     agents, curves, seconds = study.problem.agents, columns["curves"], columns["seconds"].sum()
     mean = {name: float(values.mean()) for name, values in columns.items() if values.ndim == 1}
+    privacy = statement(case.method.claim, case.doors, loss(study, case, columns))
     facts = {
         "label": row.label,
         "algorithm": find(row.reference).name,
@@ -136,11 +138,12 @@ def summarise(study: Specification, row: Row, columns: Columns) -> SummaryRow:
         "best_arm_rate": float(mean_of_known(columns["best_arm_rate"])),
         "by_agent": {name: mean_of_known(columns[key]).tolist() for name, key in (("regret", "totals"), ("found", "found"))},
         "communication": {name: mean[name] for name in ("rounds", "messages", "bytes", "cost")},
-        "privacy": statement(case.method.claim, case.doors, loss(study, case, columns)),
+        "privacy": privacy,
         "extra": {name.removeprefix("extra_"): value for name, value in mean.items() if name.startswith("extra_")},
         **problem_of(study).tell(case.method, columns, AGENTS_SHOWN),
         "warnings": [*case.method.warnings, *own_file_warnings(row)],
         **({"own_file": own_file(row)} if row.content else {}),
+        **({"floor": floor} if (floor := floor_of(study, row, privacy)) else {}),
         "seconds": float(seconds),
         "agent_rounds_per_second": agents * study.horizon * study.replications / max(float(seconds), 1e-9),
     }
