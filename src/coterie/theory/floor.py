@@ -21,7 +21,7 @@ TIE = 1e-12  # gaps of equally good arms differ from 0 by rounding; below this t
 
 
 def kl(p: float, q: float) -> float:
-    """kl(p, q) = p ln(p / q) + (1 - p) ln((1 - p) / (1 - q)), in nats; by Pinsker no less than 2 (p - q)^2, whatever is rounded.
+    """kl(p, q) = p ln(p / q) + (1 - p) ln((1 - p) / (1 - q)); by Pinsker no less than 2 (p - q)^2, however it is rounded.
 
     >>> round(kl(0.5, 0.75), 6), kl(0.3, 0.3), kl(0.5, 1.0)
     (0.143841, 0.0, inf)
