@@ -151,7 +151,7 @@ def _falsified(agent, i, t, now, horizon, weather, die, record, hook, said):
     if not deceives(tale, agent.p, t, now, horizon, weather, i, die, len(said or b"")):
         return said
     if agent.algorithm.trusts or not agent.algorithm.mechanism.single:
-        return _with_false_news(said, tale)
+        return said and _with_false_news(said, tale)
     words = hook(agent.open, agent.p, t, tale, fold(die, 0), record)
     return said if words < 0 else record.tobytes()[: 8 * words] or None
 
