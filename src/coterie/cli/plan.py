@@ -111,7 +111,7 @@ def cells(row: dict[str, Any], message_cost: float) -> list[str]:
     if regret is None:
         return ["no forecast", *["-"] * (3 if message_cost else 2)]
     inside = f"{about(regret['low'])} .. {about(regret['high'])}"
-    return [about(regret["mean"]), inside, about(row["messages"]), *([about(row["total"])] if message_cost else [])]
+    return [about(regret["mean"]), inside, about(round(row["messages"])), *([about(row["total"])] if message_cost else [])]
 
 
 def sentences(found: dict[str, Any]) -> Iterator[str]:
@@ -141,7 +141,7 @@ def floor_words(found: dict[str, Any]) -> Iterator[str]:
         yield "No floor is known for this case."
         return
     whom, label = "with this ε" if floor["kind"] == "private" else "even without privacy", floor["label"]
-    yield f"Floor: in the long run nobody stays below about {about(floor['regret'])} {whom} ({label}: regret may yet lie below)."
+    yield f"Floor: in the long run nobody stays below about {about(floor['regret'])} {whom} ({label}: it may lie below yet)."
     if found["guess"]["unlike"] and found["guess"]["epsilon"] is not None:
         yield "Of an ε with agents that differ, no floor is known."
 

@@ -27,7 +27,7 @@ RUNS = 16  # instances that are drawn
 PERCENTILES = 10, 90  # of the interval over instances
 EPSILONS = 0.1, 0.3, 1.0, 3.0, inf  # whose price is told
 LEAST, MOST = 1e-3, 100.0  # between which the epsilon is looked for from which learning together pays
-STEP, CLOSE = 1.5, 1.08  # factors: of a step of that search, and within which it ends
+STEP, CLOSE = 1.5, 1.1  # factors: of a step of that search, and within which it ends
 LONERS = 4  # agents that are simulated where each is alone: all fare alike
 SECONDS_MOST = 20.0  # of a processor: a row that takes longer is shortened, or has no forecast
 SHORTENED = ("peer-ucb",)  # whose regret grows in one decade of rounds as in the one before
@@ -242,10 +242,11 @@ def first_true(holds: Callable[[float], bool], start: float) -> float:
         if low <= LEAST:
             return 0.0
         high, low = low, max(low / STEP, LEAST)
-    while not (high > low or holds(high)):
-        if high >= MOST:
-            return inf
-        low, high = high, min(high * STEP, MOST)
+    if high == low:  # it fails at the start
+        while not holds(high):
+            if high >= MOST:
+                return inf
+            low, high = high, min(high * STEP, MOST)
     while high > CLOSE * low:
         middle = sqrt(low * high)
         low, high = (low, middle) if holds(middle) else (middle, high)
