@@ -33,7 +33,8 @@ FIRST = {"agents": 20, "arms": 10, "horizon": 1000, "epsilon": 1.0, "gap": 0.05}
         ({"trust": "server", "server": False}, "trust must be nobody without a server, got server"),
         ({"trust": "aggregation", "liars": 0.1}, "trust must be nobody with liars, as single reports are to be looked at, got "
          "aggregation"),
-        ({"liars": 0.1, "unlike": True}, "unlike must be left out with liars: a lie and an agent that differs cannot be told apart"),
+        ({"liars": 0.1, "unlike": True}, "unlike must be left out with liars: a lie and an agent that differs cannot be told "
+         "apart"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused_in_one_line(wrong, line):
