@@ -90,7 +90,8 @@ def test_what_takes_long_is_asked_about(command, monkeypatch):
 
 def row(name, regret, **more):
     found = {"mean": regret, "low": 0.9 * regret, "high": 1.1 * regret} if regret is not None else None
-    return {"row": {"name": name, "epsilon": 1.0, **more}, "regret": found, "messages": 7.0, "total": regret, "shortened": False}
+    about = {"name": name, "epsilon": 1.0, **more}
+    return {"row": about, "regret": found, "messages": 7.0, "total": regret, "shortened": False}
 
 
 def document(**more):

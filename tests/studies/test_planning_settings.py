@@ -25,8 +25,8 @@ def test_forecasts_are_within_a_fifth_and_their_intervals_hold_the_truth(known):
     for setting in SETTINGS:
         guess = Guess(*setting, **known)
         best = Plan(guess).recommended
-        rows = [best.choice.table(best.epsilon)]
-        truth = at_round(load_study(guess.tables | {"replications": 60, "seed": 5, "algorithm": rows}).run().frame(), guess.horizon)
+        table = guess.tables | {"replications": 60, "seed": 5, "algorithm": [best.choice.table(best.epsilon)]}
+        truth = at_round(load_study(table).run().frame(), guess.horizon)
         assert best.regret.mean() == pytest.approx(truth.mean(), rel=0.2), setting
         interval = best.document()["regret"]
         held.append(interval["low"] <= np.mean(truth) <= interval["high"])
