@@ -19,6 +19,7 @@ def interpreted():
         patch.setattr(case, "simulate_star", partial(simulate_star, compiled=False))
         patch.setattr(case, "simulate_mesh", partial(simulate_mesh, compiled=False))
         patch.setattr(planning, "RUNS", 2)
+        patch.setattr(planning, "FEW", 2)
         patch.setattr(planning, "EPSILONS", (1.0, float("inf")))
         yield
 

@@ -10,7 +10,7 @@ import pytest
 from coterie.engines.simulate import simulate_mesh, simulate_star
 from coterie.studies import case, load_study, planning
 from coterie.studies.guess import ALONE, Choice, Guess
-from coterie.studies.planning import CLOSE, EPSILONS, LEAST, LONERS, MOST, Plan, at_round, first_true
+from coterie.studies.planning import CLOSE, EPSILONS, LEAST, LONERS, MOST, Plan, Size, at_round, first_true
 
 SMALL = Guess(agents=6, arms=3, horizon=60, epsilon=1.0, gap=0.2)
 POOLED, PEERS = Choice("pooled-ucb"), Choice("peer-ucb")
@@ -23,6 +23,7 @@ def interpreted():
         patch.setattr(case, "simulate_star", partial(simulate_star, compiled=False))
         patch.setattr(case, "simulate_mesh", partial(simulate_mesh, compiled=False))
         patch.setattr(planning, "RUNS", 2)
+        patch.setattr(planning, "FEW", 2)
         yield
 
 
@@ -51,7 +52,7 @@ def test_a_forecast_is_what_a_study_of_the_row_gives(plan):
 
 def test_all_rows_meet_the_same_instances_and_each_alone_stands_for_all(plan):
     tables = [[{"name": "pooled-ucb"}], [{"name": "solo-ucb"}]]
-    one, other = (plan.study(rows, agents, 60).specification for rows, agents in zip(tables, (6, LONERS), strict=True))
+    one, other = (plan.study(rows, Size(agents, 60, 2)).specification for rows, agents in zip(tables, (6, LONERS), strict=True))
     for run in range(2):
         assert np.array_equal(*(case.make_case(study, study.rows[0], run).quality for study in (one, other)))
     whole = at_round(load_study(SMALL.tables | {
@@ -86,6 +87,14 @@ def test_a_row_that_takes_too_long_is_shortened_by_its_last_decade(monkeypatch):
     assert found.shortened
     assert found.regret == pytest.approx(2 * at_round(curves, 100) - at_round(curves, 10))
     assert found.messages == pytest.approx(1.5 * result.summary[0]["communication"]["messages"])
+
+
+@pytest.mark.parametrize(("per_round", "size"), [(0.01, Size(6, 60, 48)), (0.1, Size(6, 60, 16)), (1.0, None)])
+def test_what_takes_long_has_fewer_instances_and_then_none(monkeypatch, per_round, size):
+    monkeypatch.setattr(planning, "RUNS", 48)
+    monkeypatch.setattr(planning, "FEW", 16)
+    with_seconds(monkeypatch, per_round)
+    assert Plan(SMALL).size(POOLED, 1.0) == size
 
 
 def test_others_and_what_is_still_too_long_have_no_forecast(monkeypatch):

@@ -20,7 +20,7 @@ SETTINGS = [  # agents, arms, rounds, epsilon, gap
 @pytest.mark.slow
 @pytest.mark.parametrize("known", [{}, {"trust": "aggregation"}, {"unlike": True}], ids=["local", "secagg", "unlike"])
 def test_forecasts_are_within_a_fifth_and_their_intervals_hold_the_truth(known):
-    """The mean of sixteen instances against that of sixty others; standard errors are 3 to 8 and 2 to 4 %."""
+    """The mean over one set of instances against that over another; standard errors are 1 to 7 %."""
     held = []
     for setting in SETTINGS:
         guess = Guess(*setting, **known)

@@ -23,13 +23,14 @@ from coterie.studies.running import Progress
 from coterie.studies.spec import finite_or_null, rewritten
 from coterie.theory.pooled import Climb, pulls_needed
 
-RUNS = 16  # instances that are drawn
+RUNS, FEW = 48, 16  # instances that are drawn, and where they take long
 PERCENTILES = 10, 90  # of the interval over instances, which holds 80 % of them
 EPSILONS = 0.1, 0.3, 1.0, 3.0, inf  # whose price is told
 LEAST, MOST = 1e-3, 100.0  # between which the epsilon is looked for from which learning together pays
 STEP, CLOSE = 1.5, 1.1  # factors: of a step of that search, and within which it ends
-LONERS = 4  # agents that are simulated where each is alone: all fare alike
-SECONDS_MOST = 20.0  # of a processor: a row that takes longer is shortened, or has no forecast
+STEPS = 6  # that it takes as a rule
+LONERS = 2  # agents of an instance that are simulated where each is alone: all fare alike
+SECONDS, SECONDS_MOST = 2.0, 20.0  # of a processor: what takes longer has few instances; then it is shortened, or left out
 SHORTENED = ("peer-ucb",)  # whose regret grows in one decade of rounds as in the one before
 
 
@@ -51,6 +52,14 @@ class Forecast(NamedTuple):
         low, high = np.percentile(self.regret, PERCENTILES, method="weibull")  # between whom the next one lies so often
         regret = {"mean": float(self.regret.mean()), "low": float(low), "high": float(high)}
         return {"row": row, "regret": regret, "messages": self.messages, "total": self.total, "shortened": self.shortened}
+
+
+class Size(NamedTuple):
+    """Of a simulation."""
+
+    agents: int
+    horizon: int
+    runs: int
 
 
 class Plan:
@@ -144,17 +153,17 @@ class Plan:
     # --- simulating
 
     def estimate(self) -> Estimate:
-        """Of all there is to simulate: rows that are neither shortened nor left out, the prices and the search."""
-        sizes = [(choice, self.size(choice, self.guess.epsilon)) for choice in choices(self.guess)]
-        rows = [choice.table(self.guess.epsilon) for choice, size in sizes if size == (self.guess.agents, self.guess.horizon)]
-        if not rows:
-            return Estimate(0.0, 0.0, 0.0)
-        found = self.study(rows, self.guess.agents, self.guess.horizon).forecast(self.workers)
-        return found._replace(seconds=found.seconds * (1 + (len(EPSILONS) + 8) / len(rows)))
+        """Of all there is to simulate: the rows, the prices of one and the search."""
+        found = Estimate(0.0, 0.0, 0.0)
+        for choice in choices(self.guess):
+            if size := self.size(choice, self.guess.epsilon):
+                one = self.study([choice.table(self.guess.epsilon)], size).forecast(self.workers)
+                found = Estimate(max(found.memory, one.memory), 0.0, max(found.seconds, one.seconds))
+        return found._replace(seconds=found.seconds * (len(choices(self.guess)) + len(EPSILONS) + STEPS))
 
     def simulated(self, wanted: Iterable[tuple[Choice, float]]) -> list[Forecast]:
         """Forecasts, each simulated once; those of one size together."""
-        wanted, sizes = list(wanted), dict[tuple[int, int], list[tuple[Choice, float]]]()
+        wanted, sizes = list(wanted), dict[Size, list[tuple[Choice, float]]]()
         for choice, epsilon in wanted:
             if (choice, epsilon) not in self.known:
                 if size := self.size(choice, epsilon):
@@ -163,26 +172,27 @@ class Plan:
                     self.known[choice, epsilon] = Forecast(choice, epsilon)
         for size, pairs in sizes.items():
             rows = [choice.table(epsilon) for choice, epsilon in pairs]
-            result = self.study(rows, *size).run(self.workers, progress=self.progress)
+            result = self.study(rows, size).run(self.workers, progress=self.progress)
             for index, (choice, epsilon) in enumerate(pairs):
                 self.known[choice, epsilon] = self.read(result, index, choice, epsilon)
         return [self.known[pair] for pair in wanted]
 
-    def size(self, choice: Choice, epsilon: float) -> tuple[int, int] | None:
-        """(agents, horizon) of the simulation; None: too long."""
-        agents, horizon = self.guess.agents, self.guess.horizon
-        if choice == ALONE:
-            return min(LONERS, agents), horizon
-        for rounds in (horizon, *([horizon // 10] if choice.name in SHORTENED else [])):
-            study = self.study([choice.table(epsilon)], agents, rounds).specification
-            if estimate_row(study, study.rows[0]).seconds <= SECONDS_MOST:
-                return agents, rounds
+    def size(self, choice: Choice, epsilon: float) -> Size | None:
+        """The largest that does not take too long; None: there is none."""
+        agents, horizon = min(LONERS, self.guess.agents) if choice == ALONE else self.guess.agents, self.guess.horizon
+        tries = [(Size(agents, horizon, RUNS), SECONDS), (Size(agents, horizon, FEW), SECONDS_MOST)]
+        if choice.name in SHORTENED:
+            tries.append((Size(agents, horizon // 10, FEW), SECONDS_MOST))
+        for size, most in tries:
+            study = self.study([choice.table(epsilon)], size).specification
+            if estimate_row(study, study.rows[0]).seconds <= most:
+                return size
         return None
 
-    def study(self, rows: list[dict[str, Any]], agents: int, horizon: int) -> Study:
-        tree = self.guess.tables | {"replications": RUNS, "seed": self.seed, "horizon": horizon, "algorithm": rows}
-        tree["problem"] |= {"agents": agents}
-        if agents < self.guess.agents:  # each alone: there is nobody to lie to
+    def study(self, rows: list[dict[str, Any]], size: Size) -> Study:
+        tree = self.guess.tables | {"horizon": size.horizon, "replications": size.runs, "seed": self.seed, "algorithm": rows}
+        tree["problem"] |= {"agents": size.agents}
+        if size.agents < self.guess.agents:  # each alone: there is nobody to lie to
             tree.pop("faults", None)
         return load_study(tree)
 
@@ -216,7 +226,7 @@ class Plan:
 
     def climb(self, choice: Choice, epsilon: float) -> Climb:
         """By the parameters that the row itself would have."""
-        study = self.study([choice.table(epsilon)], self.guess.agents, self.guess.horizon).specification
+        study = self.study([choice.table(epsilon)], Size(self.guess.agents, self.guess.horizon, 1)).specification
         row = study.rows[0]
         setting = setting_of(study, row, self.guess.agents)._replace(homogeneous=not self.guess.unlike)
         p: Any = build(entry_of(study, row), row.options, setting).p
