@@ -494,8 +494,14 @@ def build_pooled(o: PooledOptions, s: Setting) -> Method:
     apart = "play = 'apart' estimates the mean of those who played an arm, not of all: agents differ, so use 'together'"
     return Method(
         client, p, claim(noise, o.epsilon), server=server, structure=STRUCTURES[o.through], holders=holders,
-        known={"number": np.arange(s.agents)}, warnings=() if s.homogeneous or together else (apart,),
+        crowds=crowds_of(p) if s.homogeneous else (), known={"number": np.arange(s.agents)},
+        warnings=() if s.homogeneous or together else (apart,),
     )  # fmt: skip
+
+
+def crowds_of(p: Any) -> tuple[int, ...]:
+    """Groups move as one."""
+    return tuple(min(p.portion, p.agents - start) for start in range(0, p.agents, p.portion)) if p.portion > 1 else ()
 
 
 def build_solo(o: PooledOptions, s: Setting) -> Method:

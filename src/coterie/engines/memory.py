@@ -119,14 +119,15 @@ def _digest(text: str) -> int:
 
 
 def make_nodes(
-    role: Algorithm, p: Any, replications: int, count: int, peers: int, reach: Any, holders: int, compiled: bool
-) -> Nodes:
+    role: Algorithm, p: Any, replications: int, count: int, peers: int, reach: Any, holders: int, compiled: bool,
+    voices: Any = 1,
+) -> Nodes:  # fmt: skip
     R = replications
 
     def made(kind: Any, places: int = count) -> np.ndarray:
         return rows((R, places), kind(p), compiled)
 
-    secrets = role_secrets(role, p, (R, count), reach, holders)
+    secrets = role_secrets(role, p, (R, count), reach, holders, voices)
     return Nodes(
         secrets=secrets if compiled else secrets.view(np.recarray), inners=made(role.inner), opens=made(role.open),
         peers=made(role.peer, peers), ledgers=rows((R, count), role_ledger(role, p), compiled), totals=np.zeros((R, count)),
@@ -147,12 +148,12 @@ def make_common(role: Algorithm, p: Any, replications: int, marks: int, compiled
     return common
 
 
-def role_secrets(role: Algorithm, p: Any, shape: Any, reach: Any, holders: int = 1) -> np.ndarray:
+def role_secrets(role: Algorithm, p: Any, shape: Any, reach: Any, holders: int = 1, voices: Any = 1) -> np.ndarray:
     """How far one reward moves a sum is a fact of the problem, and of nobody's file."""
     stream = role.stream(p)
     if (role.mechanism.covers == "stream") != (stream > 0):
         raise AlgorithmError(f"stream of {role.name} must be > 0 with a mechanism of streams and else 0, got {stream}")
-    return make_secrets(shape, p.arms, role.marks(p), reach, stream, role.mechanism.norm(stream), holders)
+    return make_secrets(shape, p.arms, role.marks(p), reach, stream, role.mechanism.norm(stream), holders, voices)
 
 
 def role_ledger(role: Algorithm, p: Any) -> np.dtype:

@@ -210,7 +210,7 @@ def common_bytes(method: Method, checkpoints: int) -> float:
 def star_bytes(study: Specification, row: Row, method: Method, wires: Wires, growth: float) -> float:
     agents, server = study.problem.agents, method.server
     assert server is not None
-    places = 1 if folded(method, row, wires) else agents
+    places = places_of(study, method, row, wires)
     teams = agents if method.structure == "alone" else 1
     each = role_bytes(method.node, method.p, False) + method.node.peer(method.p).itemsize + server.peer(method.p).itemsize
     each += envelope_record(method.p.arms).itemsize + 16 + growth * max(0, agents - AGENTS_BUILT)
@@ -229,8 +229,12 @@ def peer_bytes(study: Specification, row: Row, method: Method, wires: Wires, gro
     return agents * each + counted + common_bytes(method, study.checkpoints)
 
 
-def folded(method: Method, row: Row, wires: Wires) -> bool:
-    return method.folds and wires.delay == 0 and not row.content and not row.troubles()
+def places_of(study: Specification, method: Method, row: Row, wires: Wires) -> int:
+    """Records of agents, where those that act alike share one."""
+    fair = not row.content and not row.troubles()
+    if fair and method.folds and wires.delay == 0:
+        return 1
+    return len(method.crowds) if fair and method.crowds else study.problem.agents
 
 
 def singly(study: Specification, row: Row) -> bool:

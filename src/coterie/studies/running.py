@@ -129,7 +129,7 @@ def _run(study: Specification, cases: _Cases, batch: Batch, pulse: np.ndarray) -
         found[:] = np.nan
     return {
         "curves": run.curves,
-        "best_arm_rate": mean_of_known(found.T),
+        "best_arm_rate": mean_of_known(np.repeat(found, run.secrets["voices"][0], axis=1).T),
         **{name: np.asarray(getattr(traffic, name), float) for name in ("rounds", "messages", "bytes", "cost")},
         "epsilon": booked(method, run),
         "totals": totals[:, :AGENTS_SHOWN],
