@@ -1,6 +1,7 @@
 """`coterie plan` as a user meets it. Engines are interpreted, and instances few."""
 
 import json
+import random
 import tomllib
 from functools import partial
 
@@ -131,6 +132,34 @@ def test_the_sentences_follow_what_was_found():
     assert "of the honest" in said(guess=guess | {"liars": 0.1})
     assert "last decade" in said(rows=[row("peer-ucb", 3.0) | {"shortened": True}])
     assert "no forecast" in said(rows=[row("pooled-ucb", 3.0), row("pr-ucb", None)])
+
+
+STRANGE = {
+    "--agents": [2, 3, 10**7, 10**8, "x", 2.5, -1],
+    "--arms": [2, 64, 1000, 10**9, ""],
+    "--horizon": [1, 2, 10**12, 10**13, "1e5"],
+    "--epsilon": [1e-6, 1e6, "inf", "nan", 0, -1, 1e-9],
+    "--gap": [1e-9, 0.5, 0.6, "nan", "inf", -0.0],
+    "--best": [0.6, 0.999999, 1e-300, 1, "-inf"],
+    "--message-cost": [0, 1e300, -1, "inf"],
+    "--liars": [0, 1e-9, 0.49, 0.5, "nan"],
+    "--trust": ["nobody", "aggregation", "server", "", "Server"],
+}
+
+
+def test_strange_guesses_are_answered_or_refused_in_one_line(command, monkeypatch):
+    """A hundred, of which some may be true. What is accepted is estimated, closed forms and all, but not simulated."""
+    answered, rng = [], random.Random(1)
+    closed = planning.Plan.closed_form
+    monkeypatch.setattr(planning.Plan, "document", lambda plan: document(closed_form=closed(plan, planning.ALONE, 1.0)))
+    for _ in range(100):
+        given = {name: rng.choice(values[: rng.choice([2, 2, 2, 9])]) for name, values in STRANGE.items()}
+        flags = [flag for flag in ("--no-server", "--unlike") if rng.random() < 0.2]
+        done = command("plan", *(word for pair in given.items() for word in pair), *flags, "--progress", "none", "--json")
+        assert done.returncode in (0, 2), done
+        assert done.returncode == 0 or (len(done.stderr.splitlines()) == 1 and done.stderr.startswith("coterie: ")), done
+        answered.append(done.returncode == 0)
+    assert 10 < sum(answered) < 90
 
 
 @pytest.mark.parametrize("width", [30, 80])

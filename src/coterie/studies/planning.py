@@ -153,13 +153,13 @@ class Plan:
     # --- simulating
 
     def estimate(self) -> Estimate:
-        """Of all there is to simulate: the rows, the prices of one and the search."""
-        found = Estimate(0.0, 0.0, 0.0)
-        for choice in choices(self.guess):
+        """Of all there is to simulate: as if every row, price and step of the search took as long as the dearest."""
+        rows, found = [*choices(self.guess), ALONE], Estimate(0.0, 0.0, 0.0)
+        for choice in rows:
             if size := self.size(choice, self.guess.epsilon):
                 one = self.study([choice.table(self.guess.epsilon)], size).forecast(self.workers)
                 found = Estimate(max(found.memory, one.memory), 0.0, max(found.seconds, one.seconds))
-        return found._replace(seconds=found.seconds * (len(choices(self.guess)) + len(EPSILONS) + STEPS))
+        return found._replace(seconds=found.seconds * (len(rows) + len(EPSILONS) + STEPS))
 
     def simulated(self, wanted: Iterable[tuple[Choice, float]]) -> list[Forecast]:
         """Forecasts, each simulated once; those of one size together."""
