@@ -10,7 +10,7 @@ import pytest
 from coterie.engines.simulate import simulate_mesh, simulate_star
 from coterie.studies import case, load_study, planning
 from coterie.studies.guess import ALONE, Choice, Guess
-from coterie.studies.planning import CLOSE, EPSILONS, LEAST, LONERS, MOST, Plan, Size, at_round, first_true
+from coterie.studies.planning import CLOSE, EPSILONS, LEAST, LONERS, MOST, Forecast, Plan, Size, at_round, first_true
 
 SMALL = Guess(agents=6, arms=3, horizon=60, epsilon=1.0, gap=0.2)
 POOLED, PEERS = Choice("pooled-ucb"), Choice("peer-ucb")
@@ -110,7 +110,7 @@ def test_others_and_what_is_still_too_long_have_no_forecast(monkeypatch):
 
 def test_the_interval_holds_four_of_five_further_instances():
     """Of n numbers in order, a further one is below the k-th with probability k / (n + 1)."""
-    regret = planning.Forecast(POOLED, 1.0, np.arange(1.0, 17.0), 0.0, 8.5).document()["regret"]
+    regret = Forecast(POOLED, 1.0, np.arange(1.0, 17.0), 0.0, 8.5).document()["regret"]
     assert regret == {"mean": 8.5, "low": pytest.approx(1.7), "high": pytest.approx(15.3)}
 
 
@@ -122,12 +122,31 @@ def test_the_document_has_everything_and_its_study_runs(plan):
     assert [row["row"]["epsilon"] for row in found["prices"]] == [*EPSILONS[:-1], None]
     assert found["alone"]["unseen"]["row"] == {"name": "solo-ucb", "epsilon": None}
     assert found["alone"]["seen"]["row"] == {"name": "solo-ucb", "epsilon": 1.0}
-    assert found["recommended"]["total"] == min(row["total"] for row in (*found["rows"], found["alone"]["unseen"]))
     for row in found["rows"]:
         assert row["regret"]["low"] <= row["regret"]["mean"] <= row["regret"]["high"]
     assert found["floor"]["kind"] == "private"
     assert found["floor"]["regret"] == pytest.approx(found["floor"]["constant"] * np.log(6 * 60))
     assert plan.estimate().seconds > 0
+
+
+@pytest.mark.parametrize(
+    ("totals", "alone", "chosen"),
+    [
+        ((100, 95), 200, "pooled-ucb"),
+        ((100, 80), 200, "cdp-mab"),
+        ((100, 95), 99, "solo-ucb"),
+        ((100, 80), 79, "solo-ucb"),
+        ((100, 80), 81, "cdp-mab"),
+        ((inf, 80), 200, "cdp-mab"),
+        ((inf, inf), 200, "pooled-ucb"),
+    ],
+)
+def test_the_usual_row_is_recommended_unless_another_is_clearly_cheaper_or_each_alone_is(totals, alone, chosen):
+    plan = Plan(SMALL)
+    names = (POOLED, Choice("cdp-mab"))
+    plan.known = {(choice, 1.0): Forecast(choice, 1.0, total=total) for choice, total in zip(names, totals, strict=True)}
+    plan.known |= {(ALONE, epsilon): Forecast(ALONE, epsilon, total=alone) for epsilon in (1.0, inf)}
+    assert plan.recommended.choice.name == chosen
 
 
 def test_every_pair_is_simulated_once(plan, monkeypatch):

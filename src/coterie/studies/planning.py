@@ -29,6 +29,7 @@ EPSILONS = 0.1, 0.3, 1.0, 3.0, inf  # whose price is told
 LEAST, MOST = 1e-3, 100.0  # between which the epsilon is looked for from which learning together pays
 STEP, CLOSE = 1.5, 1.1  # factors: of a step of that search, and within which it ends
 STEPS = 6  # that it takes as a rule
+CLEARLY = 0.9  # of what the usual row costs: then another one takes its place
 LONERS = 2  # agents of an instance that are simulated where each is alone: all fare alike
 SECONDS, SECONDS_MOST = 2.0, 20.0  # of a processor: what takes longer has few instances; then it is shortened, or left out
 SHORTENED = ("peer-ucb",)  # whose regret grows in one decade of rounds as in the one before
@@ -78,8 +79,9 @@ class Plan:
 
     @property
     def together(self) -> Forecast:
-        """The cheapest of them; the first where none has a forecast."""
-        return min(self.rows, key=lambda row: row.total)
+        """The first of them, unless another one is clearly cheaper."""
+        cheapest = min(self.rows, key=lambda row: row.total)
+        return cheapest if cheapest.total < CLEARLY * self.rows[0].total else self.rows[0]
 
     @cached_property
     def alone(self) -> tuple[Forecast, Forecast]:
