@@ -13,8 +13,14 @@ simulation loop, and one event at a time in a deployed agent; the three end in t
     message  what travels between nodes (a function of open).
     card     what the two ends of a drawn edge show each other (a function of open).
     tale     what a liar wants to be believed (see engines.faults).
-    p        parameters: numbers with names, the same for all nodes (see `params`).
+    p        parameters: numbers with names, or records of tables, the same for all nodes (see `params`).
     t        the number of the turn: a round among peers, an epoch around a server.
+
+Among peers a plan takes one round, whatever it orders, unless an algorithm `commits`. Then it takes as many rounds as it has
+pulls, its entries one after the other. `choose` is called in its first round; what others say meanwhile is heard in the round
+in which it comes; in its last round all its rewards are booked, and `release`, `publish` and `speak` are called, with the
+number of that round. In the next round the node chooses anew. A plan that the horizon cuts is not observed, and nothing leaves.
+So the cost of a run follows plans and messages, and not rounds.
 
 Three rules carry the privacy argument. No hook receives another node's record. No hook without a caveat receives a reward, or
 anything that was made of one and has not passed the door. What leaves is the sum of an arm's rewards between two points of its
@@ -124,7 +130,10 @@ def pose(open, p, t, tale, die, card):
 
 @node
 def order(plan, arm, pulls):
-    """Commit to `pulls` pulls of `arm`. A plan goes round its entries in the order they were made."""
+    """Commit to `pulls` pulls of `arm`, of each arm once.
+
+    A plan goes round its entries in the order they were made. Of peers that commit, one entry is played after the other.
+    """
     e = plan.entries
     if (arm >= 0) & (arm < plan.arms) & (pulls >= 0) & (e < len(plan.arm)):
         plan.arm[e] = arm
@@ -250,6 +259,7 @@ class Algorithm(NamedTuple):
     first_round: int = 1  # 0: one free round of start-up pulls
     additive: str = ""  # messages (arm, whole numbers) add up: "words" replace a sender's former ones on an arm, "news" do not
     seldom: bool = False  # speaks in few rounds: the engine then looks at who spoke, and not at who is heard
+    commits: bool = False  # among peers: a plan is played to its end, one round for each pull
     caveat: str = ""  # why a hook may read the secret; required with `peek` and `overhear`
 
 
@@ -284,6 +294,11 @@ class Setting(NamedTuple):
     reward_values: tuple[float, ...] = ()  # those a reward may have in a message, where they are few; empty: any in low .. high
     liars: float = 0.0  # share of agents that lie, or of messages that are contaminated, for algorithms that are told it
     terms: Terms | None = None  # of a procurement
+    heard: Callable[[int | str | None], int] | None = None  # see `hears`
+
+    def hears(self, life: int | str | None) -> int:
+        """How many others an agent hears at most, among peers whose messages live so long (see `Method.life`)."""
+        return self.agents - 1 if self.heard is None else self.heard(life)
 
     @property
     def reach(self) -> float:
@@ -296,10 +311,11 @@ class Setting(NamedTuple):
         return "" if self.high - self.low < inf else "noise level, not a guarantee: rewards are not bounded"
 
 
-def params(options: Options, setting: Setting, **computed: float) -> Any:
+def params(options: Options, setting: Setting, **computed: Any) -> Any:
     """What hooks read as `p`: `arms`, the options that are declared as int, float or bool, and what is worked out.
 
-    Of two with one name what is worked out counts. An option that may be absent or a word is no number: work one out of it.
+    Of two with one name what is worked out counts. An option that may be absent or a word is no number: work one out of it. What
+    is worked out may also be a record (kernel.one) of tables that hooks only read: all nodes share it.
     """
     return params_of({"arms": setting.arms} | numbers_of(options) | computed)
 

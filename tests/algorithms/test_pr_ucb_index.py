@@ -132,7 +132,7 @@ def test_the_statement_is_not_an_empty_one():
 def test_the_own_release_alone_is_off_by_its_radius_once_in_a_horizon():
     """4000 own releases of every size; the own clip adds 1 / T to the probability that an index is too low."""
     method = method_of(2, 1.0, 0.3)
-    for rung, width in enumerate(method.known["own_radii"][0, :10]):
+    for rung, width in enumerate(method.p.tables.own_radii[:10]):
         own = draw(0.4, np.array([2**rung]), 1.0, seed=rung)[:, 0]
         assert not rejected((own + width < 0.4).sum(), 1 / HORIZON)
         assert width < 5.5 * sqrt(1 / (4 * 2**rung) + 2 / 4**rung)

@@ -84,7 +84,7 @@ def test_votes_that_are_cast_and_replaced_give_the_median_or_mean_of_the_latest_
     agent, numbers = start(method), set()
     for step in range(300):
         sender, k, rung = int(rng.integers(1, AGENTS)), int(rng.integers(ARMS)), int(rng.integers(4))
-        size = int(agent.open.sizes[rung])
+        size = int(agent.p.tables.sizes[rung])
         total = int(rng.integers(-3, 6)) * UNIT * size if step % 3 else round(UNIT * size * rng.normal(0.5, 2))
         vote(agent, 900, sender, k, rung, total)
         box[sender, k] = size, total / UNIT / size
@@ -121,7 +121,7 @@ def test_claims_that_no_honest_agent_can_make_are_dropped_with_their_vote(name):
 def test_a_batch_as_old_as_the_run_is_believed():
     agent = start(build())
     vote(agent, 64, 1, 0, 4, 64 * UNIT)
-    assert agent.open.sizes[4] == 64 and agent.open.votes[0] == 1 and agent.open.ballot[0, 0] == 1.0
+    assert agent.p.tables.sizes[4] == 64 and agent.open.votes[0] == 1 and agent.open.ballot[0, 0] == 1.0
 
 
 def test_an_arm_without_votes_is_worth_anything():
@@ -178,7 +178,7 @@ def test_every_reward_is_in_one_release_at_most_so_the_loss_is_epsilon_at_every_
 def test_batches_have_the_sizes_of_the_ladder_and_releases_cover_them(options):
     """All pulls but those of the unfinished batch are covered: the rungs below the present one, end to end."""
     method, ended = run(160, **options)
-    o, ledger, sizes = ended.opens[0], ended.ledgers[0], ladder(method.known["sizes"][0, 0], options.get("growth", 2.0), 160)
+    o, ledger, sizes = ended.opens[0], ended.ledgers[0], ladder(method.p.tables.sizes[0], options.get("growth", 2.0), 160)
     for i in range(AGENTS):
         for k in range(ARMS):
             done = int(o["rung"][i, k])
@@ -192,7 +192,7 @@ def test_batches_have_the_sizes_of_the_ladder_and_releases_cover_them(options):
 @pytest.mark.parametrize("epsilon, first", [(1.0, 4), (0.3, 14), (0.1, 40), (3.0, 4), (inf, 4)])
 def test_the_first_batch_has_four_pulls_over_epsilon_or_four_and_all_arms_are_played_for_as_long(epsilon, first):
     method, agent = build(epsilon=epsilon), start(build(epsilon=epsilon))
-    assert method.known["sizes"][0, 0] == first
+    assert method.p.tables.sizes[0] == first
     arms = []
     for t in range(1, ARMS * first + 1):
         agent.begin(t)
@@ -218,10 +218,8 @@ def test_noise_has_the_scale_of_one_over_epsilon():
     method, draws = build(epsilon=0.5, batch=2), []
     for i in range(400):
         agent = Agent(method.node, method.p, Keyed(seeds_of(i), 0), rehearsal=True)
-        agent.open.sizes = method.known["sizes"][0]
-        for _ in range(2):
-            agent.open.arm = 0
-            agent.pass_door()
+        agent.open.filled[0] = 2
+        agent.pass_door()
         draws.append(agent.open.said_total[0] / UNIT)
     assert kstest(draws, laplace(scale=2.0).cdf).pvalue > 1e-6
 
@@ -278,7 +276,7 @@ def test_a_liar_claims_the_largest_batch_up_to_half_the_age_of_the_run(epsilon, 
     tale.arm, tale.value[:5] = 0, (0.0, 0.25, 0.5, 0.75, 1.0)
     assert lie(agent.open, agent.p, t, tale, 0, agent.message) == 3
     arm, rung, total = (int(word) for word in (agent.message.arm, agent.message.rung, agent.message.total))
-    assert agent.open.sizes[rung] == size
+    assert agent.p.tables.sizes[rung] == size
     assert total == tale.value[arm] * UNIT * size
 
 

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coterie.engines.simulate import _masks, wiring
 from coterie.errors import UsageError
 from coterie.network import GRAPHS, distances
 from coterie.studies import estimate, load_study
@@ -97,11 +96,9 @@ def test_memory_of_links_is_that_of_the_arrays_they_take():
     wires = wires_of(study, case.method)
     assert wires.links == len(case.links.sender)
     assert wires.delay == case.links.delay.max() == 40
-    assert wires.kept == pytest.approx(sum(case.links[place].nbytes for place in (1, 2, 3)), rel=0.01)
-    made = wiring(case.links, wires.delay + 1, 300)
-    masks = _masks(case.links, made, wires.delay + 1, 300, empty=False)
-    arrays = sum(part.nbytes for part in (*made, *masks) if isinstance(part, np.ndarray))
-    assert arrays <= wires.building <= 1.5 * arrays
+    parts = (*case.links, *case.wires.wiring, *case.wires.masks)
+    arrays = {id(part): part.nbytes for part in parts if isinstance(part, np.ndarray)}
+    assert sum(arrays.values()) == pytest.approx(wires.kept, rel=0.05)
 
 
 def test_times_are_told_in_words():

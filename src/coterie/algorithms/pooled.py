@@ -393,18 +393,24 @@ def learn(open, k, count, total):
 
 @node
 def peer_choose(open, p, t, die, plan):
+    """A batch of the arm to explore, then the leader: until enough of it can be released, or the window ends."""
     if t > open.until:
         begin_window(open, p, t)
-    open.playing = open.arm if open.quota > 0 else open.leader
-    open.quota -= 1
-    open.waiting[open.playing] += 1
-    order(plan, open.playing, 1)
+    open.playing, pulls = open.arm, open.quota
+    if pulls == 0:
+        open.playing = open.leader
+        pulls = min(open.until - t + 1, max(1, own_batch(open, p, open.leader) - open.waiting[open.leader]))
+    open.waiting[open.playing] += pulls
+    order(plan, open.playing, pulls)
 
 
 @node
 def begin_window(open, p, t):
     """What the last window should have brought is on its way; what the one before should have is given up."""
-    rounds, pulls = max(p.first, ceil(p.pace * t)), float(p.agents) * t
+    while open.until < t:
+        open.until += max(p.first, ceil(p.pace * (open.until + 1)))
+        open.window += 1
+    rounds, pulls = open.until - t + 1, float(p.agents) * t
     for k in range(p.arms):
         open.pending[k] = open.lately[k]
     share_out(open, p, pulls)
@@ -416,21 +422,23 @@ def begin_window(open, p, t):
             open.arm = k
         seat -= open.seats[k]
     open.quota = 0 if open.arm == open.leader else min(rounds, batch_of(open, p, open.arm))
-    open.until, open.window = t + rounds - 1, open.window + 1
+
+
+@node
+def own_batch(open, p, k):
+    """Own pulls of an arm that are worth a release, if it is not explored."""
+    return max(p.first, ceil((p.growth - 1.0) * open.released[k]))
 
 
 @node
 def peer_release(open, p, t, plan, out):
-    """An explorer's batch when it is full; of the leader, when the own pulls have grown enough."""
-    k = open.playing
-    grown = open.waiting[k] >= max(p.first, ceil((p.growth - 1.0) * open.released[k]))
-    if open.quota == 0 or (open.quota < 0 and grown):
-        offer(out, k, p.epsilon)
+    if open.quota > 0 or open.waiting[open.playing] >= own_batch(open, p, open.playing):
+        offer(out, open.playing, p.epsilon)
 
 
 @node
 def peer_publish(open, p, t, plan, out):
-    open.said_count = 0
+    open.quota = open.said_count = 0
     if out.entries > 0:
         k = open.playing
         open.said_count, open.said_total = open.waiting[k], out.value[0]
@@ -455,7 +463,7 @@ def peer_lie(open, p, t, tale, die, message):
 
 PEER = Algorithm(
     "pooled_peer", peer_open, peer_message, choose=peer_choose, release=peer_release, publish=peer_publish, speak=peer_speak,
-    hear=peer_hear, lie=peer_lie, seldom=True,
+    hear=peer_hear, lie=peer_lie, seldom=True, commits=True,
 )  # fmt: skip
 
 

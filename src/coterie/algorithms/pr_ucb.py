@@ -32,7 +32,7 @@ from pydantic import Field
 from coterie.algorithms.cooperative import CoopOptions
 from coterie.contract import Algorithm, Claim, Entry, Method, Setting, offer, order, params
 from coterie.errors import UsageError
-from coterie.kernel import UNIT, argmax, capacity, node, record
+from coterie.kernel import UNIT, argmax, capacity, node, one, record
 from coterie.limits import EPSILON_LEAST
 from coterie.theory.votes import LEVELS, tail_allowed, tail_table
 
@@ -42,9 +42,7 @@ FINE = 1 << 32  # unit of votes in sums: integers add up the same in any order
 def open_record(p):
     n, rungs = capacity(p.arms), capacity(p.rungs)
     return record(
-        arm=int64, scout=int64, news=int64, sizes=(int64, rungs),
-        radii=(float64, LEVELS), tails=(float64, (LEVELS, rungs)),  # tail of a batch of each size at each radius
-        allowed=(float64, capacity(p.voters + 1)), own_radii=(float64, rungs),  # by the number of votes, by the own size
+        arm=int64, scout=int64, news=int64,
         pulls=(int64, n), filled=(int64, n), rung=(int64, n),  # of the batch that is being filled
         said=(int64, n), said_rung=(int64, n), said_total=(int64, n), own=(float64, n),  # own latest release, if there is one
         votes=(int64, n), whole=(int64, n), batches=(int64, (n, rungs)), ballot=(float64, (n, capacity(p.voters))),
@@ -70,9 +68,9 @@ def hear(open, peer, p, t, message):
     k, e = message.arm, message.rung
     if k < 0 or k >= p.arms or e < 0 or e >= p.rungs:
         return
-    if open.sizes[e] > t or (p.scouts and k != peer.origin % p.arms):
+    if p.tables.sizes[e] > t or (p.scouts and k != peer.origin % p.arms):
         return
-    vote = message.total / (UNIT * float(open.sizes[e]))
+    vote = message.total / (UNIT * float(p.tables.sizes[e]))
     if peer.voted[k] == 1 and peer.rung[k] == e and peer.vote[k] == vote:
         return
     if peer.voted[k] == 1:
@@ -120,15 +118,15 @@ def weigh_up(open, p, k):
     else:
         open.centre[k] = float(open.whole[k]) / (FINE * float(n))
     honest = n - int(p.liars_assumed * n + 1e-9)
-    while misled(open, k, honest, level) > open.allowed[n] * honest:
+    while misled(open, p, k, honest, level) > p.tables.allowed[n] * honest:
         level -= 1
-    while level + 1 < LEVELS and misled(open, k, honest, level + 1) <= open.allowed[n] * honest:
+    while level + 1 < LEVELS and misled(open, p, k, honest, level + 1) <= p.tables.allowed[n] * honest:
         level += 1
     open.level[k], open.stale[k] = level, 0
 
 
 @node
-def misled(open, k, honest, level):
+def misled(open, p, k, honest, level):
     """How many votes are expected to be too low by the radius, if those who claim the smallest batches are the honest ones.
 
     Whatever sizes liars claim, the honest votes are expected to be no more.
@@ -136,7 +134,7 @@ def misled(open, k, honest, level):
     total, e = 0.0, 0
     while honest > 0:
         held = min(honest, open.batches[k, e])
-        total += held * open.tails[level, e]
+        total += held * p.tables.tails[level, e]
         honest, e = honest - held, e + 1
     return total
 
@@ -146,19 +144,23 @@ def misled(open, k, honest, level):
 
 @node
 def choose(open, p, t, die, plan):
-    if t <= p.arms * open.sizes[0]:
-        open.arm = (t - 1) % p.arms
+    if t <= p.arms * p.tables.sizes[0]:
+        open.arm = (t - 1) // p.tables.sizes[0] if p.commit else (t - 1) % p.arms
     else:
         for k in range(p.arms):
             open.index[k] = bound(open, p, k, 1.0)
         open.arm = argmax(open.index, p.arms)
-    commit(open, plan)
+    commit(open, p, plan)
 
 
 @node
-def commit(open, plan):
-    open.pulls[open.arm] += 1
-    order(plan, open.arm, 1)
+def commit(open, p, plan):
+    """To one pull, or to the rest of the arm's batch."""
+    k = open.arm
+    pulls = p.tables.sizes[open.rung[k]] - open.filled[k] if p.commit else 1
+    open.pulls[k] += pulls
+    open.filled[k] += pulls
+    order(plan, k, pulls)
 
 
 @node
@@ -168,9 +170,9 @@ def bound(open, p, k, side):
         return side * inf
     if open.stale[k]:
         weigh_up(open, p, k)
-    index = open.centre[k] + side * open.radii[open.level[k]]
+    index = open.centre[k] + side * p.tables.radii[open.level[k]]
     if p.own_clip and open.said[k]:
-        radius = open.own_radii[open.said_rung[k]]
+        radius = p.tables.own_radii[open.said_rung[k]]
         return min(max(index, open.own[k] - radius), open.own[k] + radius)
     return index
 
@@ -179,13 +181,13 @@ def bound(open, p, k, side):
 def scouts_choose(open, p, t, die, plan):
     """The own scout arm, or the arm whose lower bound leads."""
     open.arm = open.scout
-    if t > open.sizes[0]:
+    if t > p.tables.sizes[0]:
         for k in range(p.arms):
             open.index[k] = bound(open, p, k, -1.0)
         leader = argmax(open.index, p.arms)
         if bound(open, p, open.scout, 1.0) < bound(open, p, leader, 1.0):
             open.arm = leader
-    commit(open, plan)
+    commit(open, p, plan)
 
 
 # --- sending: batches ------------------------------------------------------------------------------------
@@ -194,21 +196,21 @@ def scouts_choose(open, p, t, die, plan):
 @node
 def release(open, p, t, plan, out):
     k = open.arm
-    if (not p.scouts or k == open.scout) and open.filled[k] + 1 == open.sizes[open.rung[k]]:
+    if (not p.scouts or k == open.scout) and open.filled[k] == p.tables.sizes[open.rung[k]]:
         offer(out, k, p.epsilon)
 
 
 @node
 def publish(open, p, t, plan, out):
     k, open.news = open.arm, out.entries
-    open.filled[k] += 1
+    e = open.rung[k]
     if out.entries > 0:
-        e = open.rung[k]
         if open.said[k]:
             withdraw(open, k, open.said_rung[k], open.own[k])
         open.said[k], open.said_rung[k], open.said_total[k] = 1, e, out.value[0]
-        open.own[k] = out.value[0] / (UNIT * float(open.sizes[e]))
+        open.own[k] = out.value[0] / (UNIT * float(p.tables.sizes[e]))
         cast(open, p, k, e, open.own[k])
+    if open.filled[k] == p.tables.sizes[e]:
         open.filled[k], open.rung[k] = 0, e + 1
 
 
@@ -224,9 +226,9 @@ def lie(open, p, t, tale, die, message):
     """A vote on every arm in turn, or on the own scout arm, claiming the largest batch size up to t / 2."""
     if tale.arm >= 0:
         message.arm, message.rung = open.scout if p.scouts else t % p.arms, 0
-        while message.rung + 1 < p.rungs and 2 * open.sizes[message.rung + 1] <= t:
+        while message.rung + 1 < p.rungs and 2 * p.tables.sizes[message.rung + 1] <= t:
             message.rung += 1
-    message.total = int(tale.value[message.arm] * UNIT) * open.sizes[message.rung]
+    message.total = int(tale.value[message.arm] * UNIT) * p.tables.sizes[message.rung]
     return 3
 
 
@@ -248,6 +250,7 @@ class VoteOptions(CoopOptions):
     liars_assumed: float = Field(0.3, ge=0, lt=0.5, description="beta: share of liars among the votes")
     votes: Literal["median", "mean", "scouts"] = Field("median", description="what is made of the votes on an arm")
     own_clip: bool = Field(True, description="whether the own latest release bounds what votes say")
+    commit: bool = Field(False, description="whether a batch once begun is played to its end")
     explore: float = Field(0.5, ge=1e-6, le=10, description="c: votes mislead with probability horizon^(-c^2) at most")
 
 
@@ -255,15 +258,15 @@ def build(o: VoteOptions, s: Setting) -> Method:
     if s.liars >= 0.5:
         raise UsageError(f"liars must be below 0.5, where a median breaks down, got {s.liars:g}")
     first = o.batch or ceil(4 / min(1.0, o.epsilon))
-    sizes = ladder(first, o.growth, s.horizon)
+    sizes, voters = ladder(first, o.growth, s.horizon), 1 + s.hears(o.life)
     p = params(
         o, s,
-        voters=s.agents,  # room for one vote of each
-        rungs=len(sizes),  # sizes of batches: rung e has size open.sizes[e]
-        median=o.votes != "mean", scouts=o.votes == "scouts",
+        voters=voters,  # room for one vote of each that can be heard, and the own one
+        rungs=len(sizes),  # sizes of batches: rung e has size p.tables.sizes[e]
+        median=o.votes != "mean", scouts=o.votes == "scouts", tables=tables(o, s, sizes, voters),
     )  # fmt: skip
-    known = {"scout": np.arange(s.agents) % s.arms} | tables(o, s, p, sizes)
-    return Method(SCOUTS if p.scouts else MEDIAN, p, claim(o), known=known, life=o.life, warnings=warnings(o, s))
+    rule = (SCOUTS if p.scouts else MEDIAN)._replace(commits=o.commit)
+    return Method(rule, p, claim(o), known={"scout": np.arange(s.agents) % s.arms}, life=o.life, warnings=warnings(o, s))
 
 
 def ladder(first: int, growth: float, horizon: int) -> list[int]:
@@ -278,17 +281,19 @@ def ladder(first: int, growth: float, horizon: int) -> list[int]:
     return sizes
 
 
-def tables(o: VoteOptions, s: Setting, p: Any, sizes: list[int]) -> dict[str, np.ndarray]:
-    """How far votes may be off: the same for all agents."""
+def tables(o: VoteOptions, s: Setting, sizes: list[int], voters: int) -> Any:
+    """How far votes may be off."""
     coins = {0.0, 1.0} <= set(s.reward_values)
     radii, tails = tail_table(tuple(sizes), s.reach / o.epsilon, s.proxy, coins)
     own_level = [np.flatnonzero(tail <= 1 / s.horizon)[-1] for tail in tails.T]
-    of_rungs = {"sizes": np.array(sizes), "own_radii": radii[own_level], "tails": tails}
-    room = capacity(p.rungs) - p.rungs
-    padded = {name: np.pad(table, [(0, 0)] * (table.ndim - 1) + [(0, room)]) for name, table in of_rungs.items()}
-    allowed = tail_allowed(capacity(p.voters + 1) - 1, o.liars_assumed, s.horizon ** -(o.explore**2))
-    same = padded | {"radii": radii, "allowed": allowed}
-    return {name: np.broadcast_to(table, (s.agents, *table.shape)) for name, table in same.items()}
+    rungs, room = capacity(len(sizes)), capacity(voters + 1)
+    found = one(record(
+        sizes=(int64, rungs), radii=(float64, LEVELS), tails=(float64, (LEVELS, rungs)),  # of each size, at each radius
+        allowed=(float64, room), own_radii=(float64, rungs),  # by the number of votes, by the own size
+    ))  # fmt: skip
+    found.sizes[: len(sizes)], found.own_radii[: len(sizes)], found.tails[:, : len(sizes)] = sizes, radii[own_level], tails
+    found.radii, found.allowed = radii, tail_allowed(room - 1, o.liars_assumed, s.horizon ** -(o.explore**2))
+    return found
 
 
 def claim(o: VoteOptions) -> Claim:
@@ -309,5 +314,5 @@ ENTRIES = (
     Entry("pr-ucb", "agents pass noisy means to agents nearby and take the median, so that a minority of liars cannot win",
           VoteOptions, build,
           ({}, {"votes": "mean", "own_clip": False}, {"votes": "scouts", "epsilon": 0.5},
-           {"epsilon": 0.3, "batch": 4, "growth": 1.5})),
+           {"epsilon": 0.3, "batch": 4, "growth": 1.5}, {"commit": True, "batch": 2}, {"commit": True, "votes": "scouts"})),
 )

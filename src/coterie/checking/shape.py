@@ -83,7 +83,7 @@ def check_params(p: Any, place: str) -> None:
     if "arms" not in names:
         raise AlgorithmError(f"{place}: parameters must have a field 'arms', got {', '.join(names) or 'none'}")
     for name, value in zip(names, p, strict=True):
-        if not isinstance(value, bool | int | float | np.integer | np.floating | np.bool_):
+        if not isinstance(value, bool | int | float | np.integer | np.floating | np.bool_ | np.record):
             raise AlgorithmError(f"{place}: parameter {name!r} must be a number, got {value!r:.40}")
 
 

@@ -10,6 +10,7 @@ What may happen when (`protocol.TABLES`); all else is refused, and a refusal cha
     CLOSED   know -> CLOSED; announce -> HEARING
     FAILED   nothing
 
+A peer that commits to plans of many rounds may in PLAYING also know, hear, greet, meet, leave and inherit -> PLAYING.
 An agent begins, a server announces. Beside the turns there are meetings of two, each on a card of this turn:
 
     APART    greet -> SHOWN; leave, inherit -> APART
@@ -38,7 +39,7 @@ from coterie.engines.desk import Desk
 from coterie.engines.guard import Guarded
 from coterie.engines.mail import News, Sums, pack_news, read, unpack_news
 from coterie.engines.memory import role_ledger, role_secrets
-from coterie.engines.protocol import Protocol, step, turn_number
+from coterie.engines.protocol import TURNS_AT_MOST, Protocol, step, turn_number
 from coterie.engines.turn import within_reach
 from coterie.errors import AlgorithmError, BudgetError, ProtocolError, UsageError
 from coterie.kernel import one
@@ -73,7 +74,7 @@ class Agent(Guarded):
             raise UsageError("chance of a deployed agent must be the operating system's, got a keyed one")
         if not chance.rehearsed:
             check_exact(algorithm.mechanism)
-        self.protocol, self.desk = Protocol(), Desk(low, high, clip, missing)
+        self.protocol, self.desk = Protocol(algorithm.commits), Desk(low, high, clip, missing)
         self.sums = Sums(p.arms, replaces=algorithm.additive == "words")
         if not rehearsal and not self.desk.bounded:
             raise UsageError(f"range of a deployed agent's rewards must be finite, got {low:g}..{high:g}")
@@ -138,11 +139,14 @@ class Agent(Guarded):
                 raise AlgorithmError(f"{rule.name}: turn {t} has {why_refused(PLAN)}")
             if any(plan.pulls[e] > 0 and reach_of(self.secret, plan.arm[e]) <= 0 for e in range(plan.entries)):
                 raise AlgorithmError(f"{rule.name}: turn {t} has a plan with an arm whose rewards have no reach")
-        self.desk.lay_out(plan)
+        self.desk.lay_out(plan, in_turn=not rule.commits)
 
     @step
     def ask(self) -> tuple[int | None, int]:
-        """(ticket, arm) of the next decision, in turn over the plan's arms. Without a ticket it is not of the plan."""
+        """(ticket, arm) of the next decision: the plan's arms in turn; of a peer that commits, one after the other.
+
+        Without a ticket it is not of the plan.
+        """
         if any(self.desk.left):
             return self.desk.decide()
         with self._beyond_recall():
@@ -156,9 +160,10 @@ class Agent(Guarded):
             self.desk.take(ticket, reward)
 
     @step
-    def finish(self) -> None:
-        """Book all rewards of the plan, and pass the door."""
-        sums = self.desk.sums()
+    def finish(self, t: int | None = None) -> None:
+        """Book all rewards of the plan, and pass the door: of a peer that commits, in its last round, or later, in t."""
+        sums, last = self.desk.sums(), self.t + max(1, len(self.desk.waiting)) - 1 if self.algorithm.commits else self.t
+        self.t = last if t is None else turn_number(t, last, TURNS_AT_MOST if self.algorithm.commits else last)
         with self._beyond_recall():
             for arm, (pulls, total) in sums.items():
                 take_in(self.secret, arm, pulls, total)

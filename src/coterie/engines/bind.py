@@ -19,12 +19,12 @@ import coterie.privacy
 import coterie.problem
 from coterie import contract
 from coterie.contract import HOOKS, SWITCHES, Algorithm
-from coterie.engines import attacks, faults, memory, turn
+from coterie.engines import attacks, faults, memory, plans, turn
 from coterie.engines.refusals import careful
 from coterie.kernel.caching import keep, keep_compiled
 from coterie.kernel.compiling import OPTIONS, whole
 
-FLAGS = ("FOLDED", "CROWDS", "CHURNS", "DROPS", "LIES", "LOSES", "NEWS", "SELDOM", "SINGLY", "SEALED", "TRUSTED")
+FLAGS = ("FOLDED", "CROWDS", "CHURNS", "COMMITS", "DROPS", "LIES", "LOSES", "NEWS", "SELDOM", "SINGLY", "SEALED", "TRUSTED")
 COVERS = {"PAIRED": "pair", "STREAMED": "stream"}
 _LOCK = threading.Lock()
 
@@ -103,7 +103,7 @@ def import_text(name: str, text: str) -> ModuleType:
 def _foundation() -> str:
     """All our own sources that may be inlined into an engine."""
     folders = [Path(package.__path__[0]) for package in (coterie.kernel, coterie.privacy, coterie.problem)]
-    files = [Path(str(module.__file__)) for module in (contract, memory)]
+    files = [Path(str(module.__file__)) for module in (contract, memory, plans)]
     files += [file for folder in folders for file in sorted(folder.rglob("*.py"))]
     return "\0".join(file.read_text() for file in files)
 

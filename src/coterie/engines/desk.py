@@ -36,20 +36,22 @@ class Desk:
         self.missing = None if missing is None else self.steps(missing)
         self.left: list[int] = []  # decisions that were not asked for, of each entry of the plan
         self.arms: list[int] = []
-        self.turn = self.ticket = 0
+        self.turn = self.ticket = self.step = 0
         self.waiting: dict[int, int] = {}  # the arm of each decision
         self.told: dict[int, int] = {}  # and its reward, if it has come
 
-    def lay_out(self, plan: Any) -> None:
+    def lay_out(self, plan: Any, in_turn: bool = True) -> None:
+        """The decisions of a plan: its arms in turn, or one after the other."""
+        self.step = 1 if in_turn else 0
         self.arms, self.left = ([int(n) for n in column[: plan.entries]] for column in (plan.arm, plan.pulls))
         self.turn, self.waiting, self.told = 0, {}, {}
 
     def decide(self) -> tuple[int, int]:
-        """(ticket, arm) of the next decision, in turn over the plan's arms."""
+        """(ticket, arm) of the next decision."""
         while self.left[self.turn] == 0:
             self.turn = (self.turn + 1) % len(self.left)
         self.left[self.turn] -= 1
-        arm, self.turn = self.arms[self.turn], (self.turn + 1) % len(self.left)
+        arm, self.turn = self.arms[self.turn], (self.turn + self.step) % len(self.left)
         self.ticket += 1
         self.waiting[self.ticket] = arm
         return self.ticket, arm

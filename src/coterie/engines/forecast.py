@@ -10,6 +10,7 @@ Interpreted hooks take up to half a millisecond a round. Beyond `ROUNDS_RECORDED
 ledger tells the cost; the events are then those of the first rounds.
 """
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,8 +72,9 @@ class Recorded(Agent):
         super().__init__(role, p, Recorder(self.events), rehearsal=True)
 
     @step
-    def finish(self) -> None:
+    def finish(self, t: int | None = None) -> None:
         """All rewards of the plan are 1, so that who looks at them has no reason to stop; they are not told one by one."""
+        self.t = self.t if t is None else t
         for e in range(self.plan.entries):
             take_in(self.secret, self.plan.arm[e], self.plan.pulls[e], UNIT * self.plan.pulls[e])
         self.desk.clear()
@@ -99,10 +101,19 @@ def forecast(method: Method, horizon: int) -> Forecast:
 
 def _among_peers(method: Method, horizon: int) -> Recorded:
     agent = _node(_as_laid_out(method.node, method.p), _in_play(method.p, 1), method.known)
-    for t in range(method.node.first_round, horizon + 1):
-        agent.begin(t)
-        agent.finish()
+    for end in _plans(agent, horizon):
+        agent.finish(end)
     return agent
+
+
+def _plans(agent: Recorded, horizon: int) -> Iterator[int]:
+    """Begin one plan after the other; yields the last round of each, up to the horizon."""
+    last = agent.algorithm.first_round - 1
+    while last < horizon:
+        agent.begin(last + 1)
+        last += max(1, rounds_of(agent.plan)) if agent.algorithm.commits else 1
+        if last <= horizon:
+            yield last
 
 
 def _looks_again(method: Method, horizon: int) -> tuple[list[Event], list[Loss]]:
@@ -111,10 +122,9 @@ def _looks_again(method: Method, horizon: int) -> tuple[list[Event], list[Loss]]
     All arms are in play.
     """
     agent, found, last = _node(method.node, method.p, method.known), list[Event](), dict[tuple[int, int], int]()
-    for t in range(method.node.first_round, horizon + 1):
-        agent.begin(t)
+    for end in _plans(agent, horizon):
         before, pulled = len(agent.events), set(agent.plan.arm[: agent.plan.entries].tolist())
-        agent.finish()
+        agent.finish(end)
         for event in agent.events[before:]:
             if event.arm not in pulled and event.first <= last.get((event.arm, event.chain), 0):
                 found.append(event)

@@ -8,6 +8,8 @@ Cards are made before the turn and used after it, so a meeting rests on the stat
 decisions do, and commutes with what the round itself adds. A meeting is atomic: both ends move or none does, unless a study
 asks to see what one-way losses do.
 
+Peers that commit (COMMITS) play a plan of many rounds one round at a time; in its last one it is drawn, and they speak.
+
 Messages of those who speak seldom are brought to their hearers (SELDOM); else every node looks at all it can hear.
 
 The graph may change with time: every `period` rounds the next of its phases holds. Agents may go away and come back.
@@ -18,11 +20,12 @@ from typing import Any, NamedTuple
 from coterie.contract import greet, inherit, leave, meet, speak, weigh  # bound
 from coterie.engines.faults import corrupt, disguise, out_of  # bound
 from coterie.engines.memory import beat, keys_of, nodes_of, pulls_since_noted
-from coterie.engines.turn import carry_out, decide, listen  # bound
+from coterie.engines.plans import length_of, plans_of, plays_since_noted, under_way
+from coterie.engines.turn import carry_out, close_plans, decide, listen, so_far  # bound
 from coterie.kernel import FAULT, NETWORK, node, pick, side, stream, uniform, wrap
 from coterie.problem.bernoulli import regret, violates  # bound
 
-CHURNS = DROPS = LIES = LOSES = SELDOM = WEIGHS = False  # bound
+CHURNS = COMMITS = DROPS = LIES = LOSES = SELDOM = WEIGHS = False  # bound
 
 
 class Wire(NamedTuple):
@@ -33,25 +36,26 @@ class Wire(NamedTuple):
     cards: Any  # [meeting, end]
     met: Any  # the edge of each meeting
     busy: Any  # [node]: its last meeting
+    plans: Any  # of peers that commit
 
 
 def run(p, seeds, first, span, worlds, links, weather, nodes, wires, common):
     """Replications `first`, `first` + 1, ... as many as there is room for."""
     for r in range(nodes.totals.shape[0]):
-        wire = Wire(wires.wire[r], wires.said[r], wires.cards[r], wires.met[r], wires.busy[r])
+        wire = Wire(wires.wire[r], wires.said[r], wires.cards[r], wires.met[r], wires.busy[r], plans_of(wires.plans, r))
         live(p, keys_of(seeds, first + r), span, worlds, links, weather, nodes_of(nodes, r), wire, common, r)
 
 
 @node
 def live(p, keys, span, worlds, links, weather, n, w, common, r):
     secrets, inners, opens, ledgers, totals = n.secrets, n.inners, n.opens, n.ledgers, n.totals
-    wire, said, cards, curve = w.wire, w.said, w.cards, common.curve[r]
+    wire, said, cards, plans, curve = w.wire, w.said, w.cards, w.plans, common.curve[r]
     tally, plan, harvest, out, tale = common.tally[r], common.plan[r], common.harvest[r], common.out[r], common.tale[r]
     away, edges, start, horizon = weather.away, links.edges, span.start, span.horizon
     nodes, size, mark, last_word, own_world = len(totals), len(said), 0, -len(said), 1 if worlds.shape[0] > 1 else 0
     for t in range(start, horizon + 1):
         if t == span.late:
-            pulls_since_noted(n.late, secrets)
+            plays_since_noted(n.late, secrets, plans, plan) if COMMITS else pulls_since_noted(n.late, secrets)
         now, phase = t * nodes % size, t // links.period % links.first.shape[0]
         if CHURNS:
             hand_over(opens, p, t, away, edges, links.last_edge, phase, cards)
@@ -78,13 +82,21 @@ def live(p, keys, span, worlds, links, weather, n, w, common, r):
                     listen(secrets[i], inners[i], opens[i], n.peers[links.memory[one]], p, t, wire[place])
             if DROPS and out_of(t, start, i, keys, weather):
                 continue
-            if WEIGHS:
-                weigh(opens[i], n.peers[links.known[i] : links.known[i + 1]], p, t)
-            decide(secrets[i], inners[i], opens[i], p, t, keys, i, plan)
-            carry_out(secrets[i], opens[i], ledgers[i], worlds[i * own_world], p, t, keys, i, plan, harvest, out, True)
+            mine = plans.plan[i] if COMMITS else plan
+            if not (COMMITS and under_way(plans, i) > 0):
+                if WEIGHS:
+                    weigh(opens[i], n.peers[links.known[i] : links.known[i + 1]], p, t)
+                decide(secrets[i], inners[i], opens[i], p, t, keys, i, mine)
+                if COMMITS:
+                    plans.rounds[i], plans.played[i] = length_of(mine, horizon), 0
+            if COMMITS:
+                plans.played[i] += 1
+                if plans.played[i] < plans.rounds[i]:
+                    continue
+            carry_out(secrets[i], opens[i], ledgers[i], worlds[i * own_world], p, t, keys, i, mine, harvest, out, True)
             if t > 0:
-                totals[i] += regret(worlds[i * own_world], plan)
-                n.violations[i] += violates(worlds[i * own_world], plan)
+                totals[i] += regret(worlds[i * own_world], mine)
+                n.violations[i] += violates(worlds[i * own_world], mine)
         for meeting in range(drawn):
             if w.met[meeting] >= 0:
                 exchange(opens, p, t, edges, w.met[meeting], cards[meeting, 0], cards[meeting, 1], weather.loss,
@@ -95,7 +107,7 @@ def live(p, keys, span, worlds, links, weather, n, w, common, r):
             said[now + i] = 0
             if CHURNS and away[i, 0] <= t < away[i, 1]:
                 continue
-            if not (DROPS and out_of(t, start, i, keys, weather)):
+            if not (DROPS and out_of(t, start, i, keys, weather)) and not (COMMITS and under_way(plans, i) > 0):
                 said[now + i] = speak(opens[i], p, t, wire[now + i])
             if LIES:
                 said[now + i] = corrupt(opens[i], p, t, t, horizon, weather, i, tale, keys, wire[now + i], said[now + i])
@@ -107,14 +119,16 @@ def live(p, keys, span, worlds, links, weather, n, w, common, r):
             tally.up_words += words
             tally.rounds += 1
         if t == span.settled:
-            n.early[:] = totals
+            for i in range(nodes):
+                n.early[i] = so_far(worlds[i * own_world], totals[i], plans, i, plan) if COMMITS else totals[i]
         if mark < span.marks.shape[0] and t == span.marks[mark]:
             for i in range(nodes):
-                curve[mark] += 0.0 if LIES and weather.liar[i] == 1 else totals[i]
+                total = so_far(worlds[i * own_world], totals[i], plans, i, plan) if COMMITS else totals[i]
+                curve[mark] += 0.0 if LIES and weather.liar[i] == 1 else total
             mark += 1
         if not beat(common.pulse, nodes):
             return
-    pulls_since_noted(n.late, secrets)
+    close_plans(n, worlds, plans, plan) if COMMITS else pulls_since_noted(n.late, secrets)
 
 
 @node

@@ -1,6 +1,7 @@
 """When a deployed node may do what: two tables of states and events. What a table does not have is refused.
 
 The table of turns has two ways from its start: an agent begins, a server announces. A meeting goes on beside the turns.
+Of a peer that commits to plans of many rounds, all that comes from others may come in the middle of one.
 """
 
 from collections.abc import Callable
@@ -69,6 +70,8 @@ TURNS: dict[Turn, dict[Event, Turn]] = {
     T.CLOSED: {E.KNOW: T.CLOSED, E.ANNOUNCE: T.HEARING},
     T.FAILED: {},
 }  # fmt: skip
+OTHERS = (E.KNOW, E.HEAR, E.GREET, E.MEET, E.LEAVE, E.INHERIT)
+COMMITTED = TURNS | {T.PLAYING: TURNS[T.PLAYING] | dict.fromkeys(OTHERS, T.PLAYING)}  # in a plan of many rounds others go on
 MEETINGS: dict[Meeting, dict[Event, Meeting]] = {
     M.APART: {E.GREET: M.SHOWN, E.LEAVE: M.APART, E.INHERIT: M.APART},
     M.SHOWN: {E.GREET: M.SHOWN, E.MEET: M.APART, E.LEAVE: M.APART, E.INHERIT: M.APART},
@@ -80,17 +83,18 @@ CONCERNS = tuple({event for row in table.values() for event in row} for table in
 class Protocol:
     """Where a node stands."""
 
-    def __init__(self) -> None:
+    def __init__(self, commits: bool = False) -> None:
         self.turn, self.meeting = Turn.FRESH, Meeting.APART
+        self.tables: tuple[dict[Any, dict[Event, Any]], ...] = (COMMITTED if commits else TURNS, MEETINGS)
 
     def check(self, event: Event) -> None:
-        for table, events, now in zip(TABLES, CONCERNS, (self.turn, self.meeting), strict=True):
+        for table, events, now in zip(self.tables, CONCERNS, (self.turn, self.meeting), strict=True):
             if event in events and event not in table[now]:
                 allowed = ", ".join(table[now]) or "nothing"
                 raise ProtocolError(f"{event} is not allowed in state {now.name}; allowed: {allowed}")
 
     def move(self, event: Event) -> None:
-        self.turn = TURNS[self.turn][event]
+        self.turn = self.tables[0][self.turn][event]
         self.meeting = MEETINGS[self.meeting].get(event, self.meeting)
 
     def fail(self) -> None:

@@ -107,6 +107,7 @@ def rehearse_mesh(
         for sender in wires.senders[wires.known[i] : wires.known[i + 1]]:
             node.know(int(sender), origin=sender)
     sent: dict[tuple[int, int], bytes | None] = {}
+    left = [0] * agents  # rounds of plans that are under way
     for t in range(start, horizon + 1):
         phase = t // wires.period % len(wires.first)
         edges = wires.edges[wires.last_edge[phase - 1] if phase > 0 else 0 : wires.last_edge[phase]]
@@ -121,9 +122,13 @@ def rehearse_mesh(
                 if data and not (weather.loss > 0 and uniform(side(stream(key.world, i, FAULT, t), link), 0) < weather.loss):
                     node.hear(t, int(links.sender[link]), data)
             if acts[i]:
-                node.begin(t)
-                _play(node, problem, worlds[i % len(worlds)], i, t, key, shuffle)
-            elif here[i]:
+                if left[i] == 0:
+                    node.begin(t)
+                    left[i] = max(1, rounds_of(node.plan)) if node.algorithm.commits else 1
+                left[i] -= 1
+                if left[i] == 0:
+                    _play(node, problem, worlds[i % len(worlds)], i, t, key, shuffle)
+            elif here[i] and left[i] == 0:
                 node.rest(t)
         for m, (i, j) in drawn.items():
             coins = [uniform(side(stream(key.world, -1, FAULT, t), m), c) >= weather.loss for c in (0, weather.one_way)]
@@ -132,7 +137,7 @@ def rehearse_mesh(
             if weather.loss == 0 or coins[1]:
                 nodes[j].meet(t, cards[m][0])
         for i, node in enumerate(nodes):
-            sent[t, i] = _speak(node, i, t, t, horizon, weather, key, acts[i]) if here[i] else None
+            sent[t, i] = _speak(node, i, t, t, horizon, weather, key, acts[i] and left[i] == 0) if here[i] else None
     return Rehearsal(nodes, [])
 
 
@@ -224,7 +229,7 @@ def _play(agent, problem, world, i, t, key, shuffle):
     shuffle(late)
     for ticket, reward in late:
         agent.tell(ticket, reward)
-    agent.finish()
+    agent.finish(t)
 
 
 def _ends(world: Any) -> tuple[int, int]:

@@ -1,6 +1,7 @@
 """A simulated run: lay out its memory, hand it to the engine, read the results off."""
 
 from collections.abc import Callable
+from functools import cached_property
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -8,15 +9,19 @@ import numpy as np
 from numpy import int64
 
 from coterie.contract import Algorithm, Method, out_record
-from coterie.engines import mesh, pool, star
+from coterie.engines import leap, mesh, pool, star
 from coterie.engines.bind import bind
 from coterie.engines.faults import Weather
 from coterie.engines.memory import Common, Nodes, Span, first_late, make_common, make_nodes, make_pulse, seeds_of
+from coterie.engines.plans import make_plans
 from coterie.engines.waiting import call
 from coterie.errors import AlgorithmError
 from coterie.kernel import rows
 from coterie.privacy.door import why_refused
 from coterie.privacy.secret import envelope_record
+
+NO_MASKS = pool.Reach(np.zeros((1, 1, 1), int64), np.zeros((1, 1), int64))
+SPARSE = 256  # a factor: pairs that masks go through in the time of one link
 
 
 class Links(NamedTuple):
@@ -49,6 +54,32 @@ class Wiring(NamedTuple):
     meetings: int
     hearers: np.ndarray  # (agent, link) by delay and sender: those who hear what a sender says
     last_hearer: np.ndarray  # [delay, sender]: where its hearers begin
+
+
+class Wires:
+    """Links as engines take them. They are worked out once, for all batches."""
+
+    def __init__(self, links: Links, agents: int):
+        self.links, self.agents = links, agents
+        self.ring = 1 + max(1, int(links.delay.max(initial=1)))  # rounds of messages that a wire holds
+
+    @cached_property
+    def wiring(self) -> Wiring:
+        return wiring(self.links, self.ring, self.agents)
+
+    @cached_property
+    def masks(self) -> pool.Reach:
+        links, ring, agents = self.links, self.ring, self.agents
+        bits, mask = np.zeros((ring, -(-agents // 63), agents), int64), np.zeros((ring * agents, agents), int64)
+        receiver = np.repeat(np.arange(agents), np.diff(self.wiring.first[0]))
+        np.bitwise_or.at(bits, (links.delay, links.sender // 63, receiver), np.int64(1) << (links.sender % 63))
+        mask[links.delay * agents + links.sender, receiver] = -1
+        return pool.Reach(bits, mask)
+
+    @property
+    def sparse(self) -> bool:
+        """Whether masks of all pairs would be larger than the links, and slower."""
+        return SPARSE * len(self.links.sender) < self.ring * self.agents**2
 
 
 class Run(NamedTuple):
@@ -202,7 +233,7 @@ def simulate_mesh(
     agents: int,
     horizon: int,
     marks: np.ndarray,
-    links: Links,
+    links: Links | Wires,
     *,
     weather: Weather = Weather(),
     seed: int = 0,
@@ -216,8 +247,12 @@ def simulate_mesh(
     node, p, R = method.node, method.p, replications
     if not node.mechanism.single:
         raise AlgorithmError(f"mechanism {node.mechanism.name} of {node.name} needs a server that sees sums of reports only")
-    ring = 1 + max(1, int(links.delay.max(initial=1)))
-    wires, reach, marks = wiring(links, ring, agents), problem.reach(worlds, p.arms), np.asarray(marks)
+    if node.commits and (node.additive or node.first_round != 1 or np.ndim(problem.reach(worlds, p.arms)) > 0):
+        raise AlgorithmError(
+            f"{node.name} commits to plans: it must play single arms from round 1 on, and not add messages up"
+        )
+    made = links if isinstance(links, Wires) else Wires(links, agents)
+    ring, wires, reach, marks = made.ring, made.wiring, problem.reach(worlds, p.arms), np.asarray(marks)
     nodes = make_nodes(node, p, R, agents, 1 if node.additive else max(1, len(wires.senders)), reach, 1, compiled)
     for field, values in method.known.items():
         nodes.opens[field] = values
@@ -226,29 +261,49 @@ def simulate_mesh(
     common = make_common(node, p, R, len(marks), compiled, pulse)
     worlds, all_weather = worlds if compiled else worlds.view(np.recarray), whole(weather, agents)
     if node.additive:
-        singly = len(weather.away) > 0 or weather.loss > 0 or len(wires.first) > 1
+        singly = len(weather.away) > 0 or weather.loss > 0 or len(wires.first) > 1 or made.sparse
         chosen = flags(weather) | {"NEWS": node.additive == "news", "SINGLY": singly}
         run = binding(pool, node, problem, flags=chosen, compiled=compiled)
-        post, heard = _post(node, p, R, agents, ring, wires, singly, compiled), _masks(links, wires, ring, agents, empty=singly)
+        post, heard = _post(node, p, R, agents, ring, wires, singly, compiled), NO_MASKS if singly else made.masks
         call(run, (p, seeds_of(seed), first, span, worlds, wires, heard, all_weather, nodes, post, common), pulse, compiled)
     else:
         if "origin" in (nodes.peers.dtype.names or ()):
             nodes.peers["origin"][:, : len(wires.senders)] = wires.senders
-        seldom = node.seldom and len(wires.first) == 1
-        run = binding(mesh, node, problem, flags=flags(weather) | {"SELDOM": seldom}, compiled=compiled)
-        wire = _wire(node, p, R, agents, ring, links, compiled)
-        call(run, (p, seeds_of(seed), first, span, worlds, wires, all_weather, nodes, wire, common), pulse, compiled)
+        lasting = len(wires.first) == 1
+        if node.commits and lasting and len(weather.away) == 0 and wires.meetings == 0:
+            run = binding(leap, node, problem, flags=flags(weather), compiled=compiled)
+            course, liars = _course(node, p, R, agents, ring, compiled), np.flatnonzero(all_weather.liar == 1)
+            about: tuple = (p, seeds_of(seed), first, span, worlds, wires, liars, all_weather, nodes, course, common)
+        else:
+            chosen = flags(weather) | {"SELDOM": node.seldom and lasting, "COMMITS": node.commits}
+            run = binding(mesh, node, problem, flags=chosen, compiled=compiled)
+            wire = _wire(node, p, R, agents, ring, wires.meetings, compiled)
+            about = (p, seeds_of(seed), first, span, worlds, wires, all_weather, nodes, wire, common)
+        call(run, about, pulse, compiled)
     check_faults(node, nodes.secrets)
     return finished(nodes, common)
 
 
-def _wire(node: Algorithm, p: Any, R: int, agents: int, ring: int, links: Links, compiled: bool) -> mesh.Wire:
+def _wire(node: Algorithm, p: Any, R: int, agents: int, ring: int, meetings: int, compiled: bool) -> mesh.Wire:
     return mesh.Wire(
         wire=rows((R, ring * agents), node.message(p), compiled),
         said=np.zeros((R, ring * agents), int64),
-        cards=rows((R, max(1, links.meetings), 2), node.card(p), compiled),
-        met=np.zeros((R, links.meetings), int64),
+        cards=rows((R, max(1, meetings), 2), node.card(p), compiled),
+        met=np.zeros((R, meetings), int64),
         busy=np.full((R, agents), -1),
+        plans=make_plans(p, R, agents if node.commits else 0, compiled),
+    )
+
+
+def _course(node: Algorithm, p: Any, R: int, agents: int, ring: int, compiled: bool) -> leap.Course:
+    return leap.Course(
+        wire=rows((R, ring, agents), node.message(p), compiled),
+        spoken=np.zeros((R, ring, agents), int64),
+        speakers=np.zeros((R, ring), int64),
+        plans=make_plans(p, R, agents, compiled),
+        counted=np.zeros((R, agents), int64),
+        ends=np.zeros((R, agents), int64),
+        free=np.zeros((R, agents), int64),
     )
 
 
@@ -271,13 +326,3 @@ def _post(node: Algorithm, p: Any, R: int, agents: int, ring: int, wires: Wiring
         news=news if compiled else news.view(np.recarray),
         heard=news.view(int64).reshape(R, amounts),
     )
-
-
-def _masks(links: Links, wires: Wiring, ring: int, agents: int, empty: bool) -> pool.Reach:
-    if empty:
-        return pool.Reach(np.zeros((1, 1, 1), int64), np.zeros((1, 1), int64))
-    bits, mask = np.zeros((ring, -(-agents // 63), agents), int64), np.zeros((ring * agents, agents), int64)
-    receiver = np.repeat(np.arange(agents), np.diff(wires.first[0]))
-    np.bitwise_or.at(bits, (links.delay, links.sender // 63, receiver), np.int64(1) << (links.sender % 63))
-    mask[links.delay * agents + links.sender, receiver] = -1
-    return pool.Reach(bits, mask)

@@ -1,19 +1,20 @@
 """One node's turn, common to all engines: hear, decide, pull, pass the door.
 
-`i` is a node's coordinate of chance. These functions take records, and no arrays: counting references to arrays costs more than
-a turn.
+`i` is a node's coordinate of chance. What is called in every turn takes records, and no arrays: counting references to arrays
+costs more than a turn.
 
 Lines marked `bound` are replaced when an engine is written down for an algorithm (see bind.py).
 """
 
 from coterie.contract import choose, hear, overhear, peek, publish, release  # bound
+from coterie.engines.plans import cut, plays_since_noted, under_way
 from coterie.kernel import CHOICE, NOISE, REWARD, node, stream
 from coterie.privacy.door import PLAN, clear, look_up
 from coterie.privacy.door import book_entries as book  # bound
 from coterie.privacy.mechanisms.laplace import add_laplace as add_noise  # bound
 from coterie.privacy.offers import offers_of
 from coterie.privacy.secret import take_in
-from coterie.problem.bernoulli import draw  # bound
+from coterie.problem.bernoulli import draw, regret  # bound
 
 CROWDS = OVERHEARS = PAIRED = PEEKS = STREAMED = False  # bound
 
@@ -70,3 +71,18 @@ def pull_and_release(secret, open, ledger, world, p, t, keys, i, plan, harvest, 
     if books:
         book(out, ledger)
     add_noise(out, secret, stream(keys.noise, i, NOISE, t), stream(keys.noise, i, NOISE, -1))
+
+
+@node
+def so_far(world, total, plans, i, part):
+    """The regret of node i, whose finished plans have `total`, with the part of the plan that is under way."""
+    cut(plans.plan[i], under_way(plans, i), part)
+    return total + regret(world, part)
+
+
+@node
+def close_plans(n, worlds, plans, part):
+    """At the horizon. A plan that it cuts counts as far as it was played."""
+    for i in range(len(n.totals)):
+        n.totals[i] = so_far(worlds[i if worlds.shape[0] > 1 else 0], n.totals[i], plans, i, part)
+    plays_since_noted(n.late, n.secrets, plans, part)

@@ -1,4 +1,4 @@
-"""The parameters of hooks: numbers with names, the same for all nodes.
+"""The parameters of hooks: numbers with names, and records of tables, the same for all nodes.
 
 Their type is a function of the names alone. Compiled code on disk finds a type by module and name, so each is found here under
 a name that spells its fields, whoever asks for it first.

@@ -5,7 +5,7 @@ all reports from neighbours only, `hybrid` collects them at one sink per compone
 makes all agents agree.
 """
 
-from coterie.network.distances import diameter, distances, eccentricities
+from coterie.network.distances import diameter, distances, eccentricities, near
 from coterie.network.graphs import (
     GRAPHS,
     Graph,
@@ -37,6 +37,7 @@ __all__ = [
     "erdos_renyi",
     "from_edges",
     "gossip_matrix",
+    "near",
     "parts",
     "path",
     "require_connected",

@@ -31,6 +31,24 @@ def eccentricities(graph: Graph) -> np.ndarray:
     return farthest
 
 
+def near(graph: Graph, hops: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of all agents in order: where those begin that are at most so many hops away, who they are, and how far away.
+
+    The nearest come first, and of those equally far the lower numbers. Time and memory follow the pairs that are found.
+    """
+    if hops <= 1:  # neighbours need no search
+        first = graph.first if hops == 1 else np.zeros_like(graph.first)
+        return first, graph.neighbour[: first[-1]].astype(np.int64), np.ones(first[-1], np.int64)
+    hops = min(hops, 2 * int(hops_to_nearest(graph, np.array([part[0] for part in parts(graph)])).max()))  # none is longer
+    counts = np.zeros((graph.nodes, hops), np.int64)
+    _count_near(graph.first, graph.neighbour, counts)
+    ends = np.cumsum(counts)
+    first = np.append(0, ends[hops - 1 :: hops])
+    others, away = np.empty(first[-1], np.int64), np.empty(first[-1], np.int64)
+    _list_near(graph.first, graph.neighbour, (ends - counts.ravel()).reshape(counts.shape), others, away)
+    return first, others, away
+
+
 def diameter(graph: Graph) -> int:
     """The largest hop distance of a connected graph."""
     require_connected(graph)
@@ -109,4 +127,48 @@ def _pull(first, neighbour, members, hops, queue, end, level):
                 queue[end] = node
                 end += 1
                 break
+    return end
+
+
+@cached
+def _count_near(first, neighbour, counts):
+    """counts[i, d - 1]: agents at distance d from i."""
+    seen, queue = np.full(len(counts), -1, np.int64), np.empty(len(counts), np.int64)
+    for source in range(len(counts)):
+        begin, end = 0, 1
+        queue[0], seen[source] = source, source
+        for level in range(counts.shape[1]):
+            grown = _spread(first, neighbour, seen, source, queue, begin, end)
+            counts[source, level] = grown - end
+            begin, end = end, grown
+
+
+@cached
+def _list_near(first, neighbour, place, others, away):
+    """Agents spread in ascending order, so that they come into each other's lists in that order."""
+    levels = place.shape[1]
+    seen, queue = np.full(len(place), -1, np.int64), np.empty(len(place), np.int64)
+    for source in range(len(place)):
+        begin, end = 0, 1
+        queue[0], seen[source] = source, source
+        for level in range(levels):
+            grown = _spread(first, neighbour, seen, source, queue, begin, end)
+            for other in queue[end:grown]:
+                others[place[other, level]], away[place[other, level]] = source, level + 1
+                place[other, level] += 1
+            begin, end = end, grown
+
+
+@cached
+def _spread(first, neighbour, seen, source, queue, begin, end):
+    """One more hop from the agents between `begin` and `end`; stops when nobody is left to be found."""
+    for node in queue[begin:end]:
+        if end == len(queue):
+            break
+        for link in range(first[node], first[node + 1]):
+            other = neighbour[link]
+            if seen[other] != source:
+                seen[other] = source
+                queue[end] = other
+                end += 1
     return end

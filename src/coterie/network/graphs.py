@@ -71,7 +71,10 @@ def erdos_renyi(nodes: int, rng: np.random.Generator, probability: float | None 
     if not 0 <= probability <= 1:
         raise UsageError(f"probability of an erdos-renyi graph must lie in [0, 1], got {probability}")
     for _ in range(DRAWS_MAX):
-        graph = _draw(nodes, rng, probability)
+        edges = _draw(nodes, rng, probability)
+        if nodes > 1 and not np.bincount(edges.ravel(), minlength=nodes).all():
+            continue  # most graphs that are not connected leave an agent alone, which is soon seen
+        graph = _link(nodes, edges)
         if len(parts(graph)) == 1:
             return graph
     raise UsageError(
@@ -166,12 +169,12 @@ def _abbreviated(items: Sequence[object]) -> str:
     return f"{listed} and {hidden} more" if hidden > 0 else listed
 
 
-def _draw(nodes: int, rng: np.random.Generator, probability: float) -> Graph:
-    """One Erdos-Renyi graph: first how many edges, then which, so that the work grows with edges and not with pairs."""
+def _draw(nodes: int, rng: np.random.Generator, probability: float) -> np.ndarray:
+    """The edges of one Erdos-Renyi graph: first how many, then which, so that the work grows with edges and not with pairs."""
     pairs = nodes * (nodes - 1) // 2
     chosen = rng.choice(pairs, size=rng.binomial(pairs, probability), replace=False, shuffle=False)
     chosen.sort()
-    return _link(nodes, _pairs(nodes, chosen))
+    return _pairs(nodes, chosen)
 
 
 def _link(nodes: int, edges: np.ndarray) -> Graph:

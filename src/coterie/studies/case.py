@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import lru_cache, partial
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -14,15 +14,16 @@ from coterie.contract import Entry, Method
 from coterie.engines.attacks import ATTACKS, HONEST
 from coterie.engines.compiled import Engine, engine_of
 from coterie.engines.faults import Weather
-from coterie.engines.simulate import Links, Run, flags, simulate_mesh, simulate_star
+from coterie.engines.simulate import Links, Run, Wires, flags, simulate_mesh, simulate_star
 from coterie.errors import AlgorithmError, UsageError
 from coterie.network import (
     GRAPHS,
     Graph,
     collect,
+    diameter,
     disjoint,
-    distances,
     from_edges,
+    near,
     require_connected,
     second_eigenvalue,
     synchronise,
@@ -32,7 +33,7 @@ from coterie.problem.instances import TIE
 from coterie.studies.arms import Arms, contaminant
 from coterie.studies.messages import alternatives
 from coterie.studies.purchases import Purchases
-from coterie.studies.spec import Row, Specification
+from coterie.studies.spec import Network, Row, Specification
 from coterie.theory.gossip import trivial_bound
 
 NETWORK, FAULTS = 1, 2  # purposes of an instance's own randomness, beside `arms.PROBLEM`
@@ -61,15 +62,15 @@ class Case(NamedTuple):
     horizon: int
     marks: np.ndarray
     delay: int
-    links: Links | None
+    wires: Wires | None  # among peers
     weather: Weather
     traffic: Callable[[np.ndarray], Traffic]
 
     def simulate(self, seed: int, first: int, replications: int, **how: Any) -> Run:
         arguments = (self.method, self.problem, self.worlds, self.agents, self.horizon, self.marks)
         which: dict[str, Any] = {"seed": seed, "first": first, "replications": replications, **how}
-        if self.links is not None:
-            return simulate_mesh(*arguments, self.links, weather=self.weather, **which)
+        if self.wires is not None:
+            return simulate_mesh(*arguments, self.wires, weather=self.weather, **which)
         fair = not any(flags(self.weather).values())
         which["folded"] = self.method.folds and self.delay == 0 and fair
         which["crowded"] = bool(self.method.crowds) and len(self.worlds) == 1 and fair
@@ -80,8 +81,49 @@ class Case(NamedTuple):
         return engine_of(partial(self.simulate, 0, 0, 0))
 
     @property
+    def links(self) -> Links | None:
+        return self.wires.links if self.wires is not None else None
+
+    @property
     def best_arms(self) -> np.ndarray:
         return np.flatnonzero(self.quality >= self.quality.max() - TIE)
+
+
+class Lines(NamedTuple):
+    """The network of one instance, built only where it is asked for: a star of a million clients has no use for a graph."""
+
+    about: Network
+    agents: int
+    seed: int = 0
+    replication: int = 0
+
+    def graph(self) -> Graph:
+        return graphs_of(self)[0]
+
+    def heard(self, life: int | str | None) -> int:
+        """How many others an agent hears at most, if messages live so long."""
+        firsts = wires_of_lines(self, life, 0).links.first
+        return int(np.diff(firsts[0]).max()) if len(firsts) == 1 else self.agents - 1
+
+
+@lru_cache(maxsize=2)  # rows, checks and batches ask for the same ones in turn
+def graphs_of(lines: Lines) -> tuple[Graph, ...]:
+    """One, or those of the phases of a network that changes."""
+    about, rng = lines.about, np.random.default_rng([lines.seed, lines.replication, NETWORK])
+    if about.edges is not None:
+        return (from_edges(lines.agents, np.array(about.edges, np.int64).reshape(-1, 2)),)
+    sizes = about.components or (lines.agents,)
+    phases = PHASES if about.switch_every else 1
+    return tuple(disjoint([GRAPHS[about.graph].made(size, rng, about) for size in sizes]) for _ in range(phases))
+
+
+@lru_cache(maxsize=2)
+def wires_of_lines(lines: Lines, life: int | str | None, meetings: int) -> Wires:
+    graphs = graphs_of(lines)
+    for graph in graphs:
+        require_connected(graph)
+    links = reach(graphs, life, lines.about.life)
+    return Wires(links._replace(meetings=meetings, period=lines.about.switch_every or 1), lines.agents)
 
 
 PROBLEMS = (Arms, Purchases)
@@ -94,9 +136,12 @@ def problem_of(study: Specification) -> Arms:
 
 def is_random(study: Specification) -> bool:
     """Whether every replication has an instance of its own."""
-    network_is_drawn = study.network.graph is not None and GRAPHS[study.network.graph].drawn
     troubled = any(row.faults.churn or row.faults.liars for row in study.rows)
-    return problem_of(study).drawn or network_is_drawn or troubled
+    return problem_of(study).drawn or is_drawn(study.network) or troubled
+
+
+def is_drawn(network: Network) -> bool:
+    return network.graph is not None and GRAPHS[network.graph].drawn
 
 
 def make_case(study: Specification, row: Row, replication: int) -> Case:
@@ -128,17 +173,17 @@ def entry_of(study: Specification, row: Row) -> Entry:
 def _make_case(study: Specification, row: Row, replication: int) -> Case:
     entry, asked = entry_of(study, row), problem_of(study)
     problem, worlds, overall, setting = asked.instance(row, replication)
-    graph = make_graph(study, np.random.default_rng([study.seed, replication, NETWORK]))
-    method = build(entry, row.options, setting)
+    lines = Lines(study.network, study.problem.agents, *((study.seed, replication) if is_drawn(study.network) else ()))
+    method = build(entry, row.options, setting._replace(heard=lines.heard))
     if row.content:  # that clients fold is a property of an algorithm's text, which nobody has proved for a user's own
         method = method._replace(folds=False, crowds=())
     check_faults(row, method, study.problem.agents)
     method = method._replace(warnings=(*method.warnings, *fault_warnings(row, method)))
-    delay, links, traffic = STRUCTURES[method.structure](study, method, graph, overall.max() - overall)
+    delay, wires, traffic = STRUCTURES[method.structure](study, method, lines, overall.max() - overall)
     weather = make_weather(study, row, method, overall, np.random.default_rng([study.seed, replication, FAULTS]))
     marks, agents = checkpoints(study), study.problem.agents
     doors, horizon = doors_of(method, setting), study.horizon
-    return Case(method, doors, problem, worlds, overall, agents, horizon, marks, delay, links, weather, traffic)
+    return Case(method, doors, problem, worlds, overall, agents, horizon, marks, delay, wires, weather, traffic)
 
 
 def make_weather(study: Specification, row: Row, method: Method, truth: np.ndarray, rng: np.random.Generator) -> Weather:
@@ -194,19 +239,6 @@ def fault_warnings(row: Row, method: Method) -> Iterator[str]:
         yield f"{role.name} has no hook `lie`: its liars tell the truth"
 
 
-def make_graph(study: Specification, rng: np.random.Generator) -> Callable[[], Graph]:
-    """Built only where it is asked for: a star of a million clients has no use for a complete graph."""
-    about, agents = study.network, study.problem.agents
-
-    def build() -> Graph:
-        if about.edges is not None:
-            return from_edges(agents, np.array(about.edges, np.int64).reshape(-1, 2))
-        sizes = about.components or (agents,)
-        return disjoint([GRAPHS[about.graph].made(size, rng, about) for size in sizes])
-
-    return build
-
-
 def checkpoints(study: Specification) -> np.ndarray:
     """Half of them evenly spaced, half by equal factors: curves look right on both kinds of axes."""
     half = study.checkpoints // 2
@@ -215,10 +247,10 @@ def checkpoints(study: Specification) -> np.ndarray:
     return np.unique(np.maximum(1, marks))  # no round is marked that some engines do not count
 
 
-# --- how reports travel: each gives (delay, links, traffic) -------------------------------------------
+# --- how reports travel: each gives (delay, wires, traffic) -------------------------------------------
 
 
-def around_a_server(study, method, graph, gaps):
+def around_a_server(study, method, lines, gaps):
     price = study.network.link_cost.server
 
     def traffic(tally):
@@ -229,9 +261,9 @@ def around_a_server(study, method, graph, gaps):
     return 0, None, traffic
 
 
-def by_synchronisation(study, method, graph, gaps):
+def by_synchronisation(study, method, lines, gaps):
     """Every agent obtains every report: links that carried an advertisement are paid for."""
-    once, price = synchronise(graph()), study.network.link_cost.peer
+    once, price = synchronise(lines.graph()), study.network.link_cost.peer
     spoken = once.adv_messages + once.req_messages + once.data_messages
     delay = max(0, once.slots - 1)
 
@@ -246,9 +278,9 @@ def by_synchronisation(study, method, graph, gaps):
     return delay, None, traffic
 
 
-def by_components(study, method, graph, gaps):
+def by_components(study, method, lines, gaps):
     """Reports go hop by hop to the sink of their component, sinks report to the server, its answer returns the same way."""
-    once, prices = collect(graph()), study.network.link_cost
+    once, prices = collect(lines.graph()), study.network.link_cost
     links = once.hops + len(once.sinks)
 
     def traffic(tally):
@@ -261,7 +293,7 @@ def by_components(study, method, graph, gaps):
     return once.delay, None, traffic
 
 
-def alone(study, method, graph, gaps):
+def alone(study, method, lines, gaps):
     def traffic(tally):
         nothing = np.zeros(len(tally), np.int64)
         return Traffic(nothing, nothing, nothing, nothing, {})
@@ -269,14 +301,12 @@ def alone(study, method, graph, gaps):
     return 0, None, traffic
 
 
-def among_peers(study, method, graph, gaps):
+def among_peers(study, method, lines, gaps):
     """Messages reach every agent within `life` hops, after as many rounds as there are hops."""
-    graphs = [graph() for _ in range(PHASES if study.network.switch_every else 1)]
-    for built in graphs:
-        require_connected(built)
-    links, price = reach(graphs, method.life, study.network.life), study.network.link_cost.peer
-    hearers = len(links.sender) / (len(graphs) * study.problem.agents)
-    bounds = theory(method, graphs[0], gaps, study.horizon) if method.bound and len(graphs) == 1 else {}
+    wires, price = wires_of_lines(lines, method.life, method.meetings), study.network.link_cost.peer
+    phases = len(wires.links.first)
+    hearers = len(wires.links.sender) / (phases * study.problem.agents)
+    bounds = theory(method, lines.graph(), gaps, study.horizon) if method.bound and phases == 1 else {}
 
     def traffic(tally):
         messages = tally["up_messages"] * hearers + 2 * tally["meetings"]
@@ -286,7 +316,7 @@ def among_peers(study, method, graph, gaps):
         rounds = np.where(messages > 0, spoken, 0)
         return Traffic(rounds, messages, 8 * words, price * messages, extra)
 
-    return 0, links._replace(meetings=method.meetings, period=study.network.switch_every or 1), traffic
+    return 0, wires, traffic
 
 
 def theory(method: Method, graph: Graph, gaps: np.ndarray, horizon: int) -> dict[str, float]:
@@ -310,21 +340,16 @@ def reach(graphs: Sequence[Graph], life: int | str | None, default: int | str) -
         delays.append(delay)
         offset += len(sender)
     edges, last_edge = np.concatenate([graph.edges for graph in graphs]), np.cumsum([len(graph.edges) for graph in graphs])
-    sender, delay = (np.concatenate(parts).astype(np.int64) for parts in (senders, delays))
+    sender, delay = (np.concatenate(parts) for parts in (senders, delays))
     return Links(np.array(firsts), sender, delay, edges, last_edge=last_edge)
 
 
 def within(graph: Graph, life: int | str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of all agents in order: where those they hear begin, who they are, and how many hops away."""
-    if life == 1:  # neighbours need no table of all pairs
-        return graph.first, graph.neighbour, np.ones(len(graph.neighbour), np.int32)
-    hops = distances(graph)
-    longest = int(hops.max())
-    named = {"diameter": longest, "half-diameter": -(-longest // 2), "half-diameter-down": longest // 2}
-    receiver, sender = np.nonzero((hops >= 1) & (hops <= (named[life] if isinstance(life, str) else life)))
-    order = np.lexsort((sender, hops[receiver, sender], receiver))
-    receiver, sender = receiver[order], sender[order]
-    return np.searchsorted(receiver, np.arange(graph.nodes + 1)), sender, hops[receiver, sender]
+    if isinstance(life, int):
+        return near(graph, life)
+    longest = diameter(graph)
+    return near(graph, {"diameter": longest, "half-diameter": -(-longest // 2), "half-diameter-down": longest // 2}[life])
 
 
 STRUCTURES = {

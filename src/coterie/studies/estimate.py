@@ -9,6 +9,7 @@ cheap algorithm come out three times too dear. It is a reason to ask, not a prom
 
 import os
 import shutil
+from functools import partial
 from math import ceil, log2
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +25,7 @@ from coterie.problem import bernoulli, suppliers
 from coterie.studies.case import entry_of, errors_of, is_random
 from coterie.studies.running import batch_size
 from coterie.studies.spec import Procurement, Row, Specification
-from coterie.studies.wiring import Wires, wires_of
+from coterie.studies.wiring import Wires, heard_of, wires_of
 
 GIB = 2.0**30
 SECONDS_UNASKED = 600.0  # a longer run wants a word from whoever waits for it
@@ -34,8 +35,9 @@ NS_TURN, NS_ARM, NS_LINK, NS_WORD = 110.0, 4.0, 3.0, 0.5  # of a round of one pe
 NS_LOST = 8.0  # a factor: of a link whose message may be lost
 NS_DRAW, NS_PULL = 25.0, 12.0  # around a server: of one arm in an epoch, of a reward that is drawn by itself
 NS_ORDER = 12.0  # of a producer in a round
+NS_PLAN, NS_BROUGHT, NS_COIN = 1500.0, 250.0, 6.0  # of a plan of many rounds, of a message, of a round that may be sat out
 AGENTS_TRIED = 127, 63  # of which records that have a place for each agent are full
-AGENTS_BUILT = AGENTS_TRIED[0]
+AGENTS_BUILT, HEARD_BUILT = AGENTS_TRIED[0], 10_000
 BYTES_OF_POINT = 8 * 3 + 60  # of a curve: in its batch, put together, and as a line of a table
 BYTES_OF_POINT_ON_DISK, BYTES_OF_RUN, BYTES_OF_BATCH = 30, 1000, 3000
 
@@ -116,16 +118,19 @@ def estimate_study(study: Specification, workers: int | None = None) -> Estimate
     memory = AROUND + BYTES_OF_POINT * points + told + BYTES_OF_BATCH * batches
     check_procurement(study, memory)
     found = [estimate_row(study, row) for row in study.rows]
-    shared = sum(case.kept for case in found) if not is_random(study) else hands * max(case.kept for case in found)
+    networks = {case.wires for case in found}  # rows whose messages live equally long share one
+    shared = sum(wires.kept for wires in networks) + len(found) * world_bytes(study)
+    if is_random(study):
+        shared = hands * (max(wires.kept for wires in networks) + world_bytes(study))
     memory += shared + hands * max(case.batch for case in found)
     seconds = sum(case.seconds for case in found) / hands
     return Estimate(memory, BYTES_OF_POINT_ON_DISK * points + told, seconds)
 
 
 class OfRow(NamedTuple):
-    """What one case keeps, what one batch of it takes beside that, and the processor seconds of all replications."""
+    """Its network, what one batch takes beside it, and the processor seconds of all replications."""
 
-    kept: float
+    wires: Wires
     batch: float
     seconds: float
 
@@ -137,7 +142,7 @@ def estimate_row(study: Specification, row: Row) -> OfRow:
     cases = runs if is_random(study) else 1
     batch = wires.building + size * (peer_bytes if peers else star_bytes)(study, row, method, wires, growth)
     nanoseconds = runs * (peer_time if peers else star_time)(study, row, method, wires)
-    return OfRow(wires.kept + world_bytes(study), batch, 1e-9 * (nanoseconds + 2 * cases * wires.nanoseconds))
+    return OfRow(wires, batch, 1e-9 * (nanoseconds + cases * wires.nanoseconds))
 
 
 def made_small(study: Specification, row: Row) -> tuple[Method, float]:
@@ -167,10 +172,16 @@ def setting_of(study: Specification, row: Row, agents: int) -> Setting:
         terms = Terms(np.broadcast_to(0.3, shape), np.broadcast_to(1, shape), about.alpha, about.rho)
     return Setting(
         *shape, study.horizon, gap=0.1, low=low, high=high, proxy=min((high - low) / 2, getattr(about, "sigma", np.inf)),
-        weights=(about.weights or ())[:agents], components=(agents,),
+        weights=(about.weights or ())[:agents], components=(agents,), heard=partial(heard, study, agents),
         reward_values=getattr(about, "values", ()), terms=terms,
         liars=max(row.faults.liars, row.faults.contamination),
     )  # fmt: skip
+
+
+def heard(study: Specification, built: int, life: int | str | None) -> int:
+    """As many as in the whole network, also where fewer agents are built; unless that were a large table by itself."""
+    most = heard_of(study.network, study.problem.agents, life)
+    return most if most <= HEARD_BUILT else built - 1
 
 
 def sells(study: Specification) -> bool:
@@ -220,10 +231,11 @@ def star_bytes(study: Specification, row: Row, method: Method, wires: Wires, gro
 def peer_bytes(study: Specification, row: Row, method: Method, wires: Wires, growth: float) -> float:
     node, p, agents = method.node, method.p, study.problem.agents
     message, ring = node.message(p).itemsize, wires.delay + 1
-    each = role_bytes(node, p, sells(study)) + growth * max(0, agents - AGENTS_BUILT) + 40 + ring * (message + 8)
+    each = role_bytes(node, p, sells(study)) + growth * max(0, agents - AGENTS_BUILT) + 40 + ring * (message + 8) + 4 * p.arms
+    each += plan_record(p).itemsize + 40 if node.commits else 0
     if not node.additive:
         return agents * each + wires.links * node.peer(p).itemsize + common_bytes(method, study.checkpoints)
-    former = wires.links if singly(study, row) else agents
+    former = wires.links if singly(study, row) or wires.sparse else agents
     each += message * (ring + p.arms) + 16 * ring
     counted = (former + ring * agents / 63) * p.arms * message
     return agents * each + counted + common_bytes(method, study.checkpoints)
@@ -255,12 +267,22 @@ def star_time(study: Specification, row: Row, method: Method, wires: Wires) -> f
 
 def peer_time(study: Specification, row: Row, method: Method, wires: Wires) -> float:
     node, p, agents = method.node, method.p, study.problem.agents
-    arms, heard = study.problem.arms, wires.links / agents
+    arms, senders = study.problem.arms, wires.links / agents
     each = NS_TURN + arms * NS_ARM
     if sells(study):
         each += arms * NS_ORDER
-    if node.additive and not singly(study, row):
+    if node.commits and not singly(study, row) and not method.meetings:
+        return agents * plans_time(study, row, senders)
+    if node.additive and not singly(study, row) and not wires.sparse:
         each += agents * NS_LINK / 8
     elif not node.seldom:
-        each += heard * (NS_LINK + node.message(p).itemsize / 8 * NS_WORD) * (NS_LOST if row.faults.loss else 1.0)
+        each += senders * (NS_LINK + node.message(p).itemsize / 8 * NS_WORD) * (NS_LOST if row.faults.loss else 1.0)
     return agents * study.horizon * each
+
+
+def plans_time(study: Specification, row: Row, senders: float) -> float:
+    """Of one agent that commits to plans which double: half of the arms are given up soon. Liars speak in every round."""
+    faults, horizon = row.faults, study.horizon
+    plans = min(horizon, 0.5 * study.problem.arms * log2(horizon + 1))
+    messages = senders * ((1 - faults.liars) * plans + faults.liars * horizon)
+    return plans * NS_PLAN + messages * NS_BROUGHT + (horizon * NS_COIN if faults.dropout else 0.0)

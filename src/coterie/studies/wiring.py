@@ -1,19 +1,20 @@
 """How many links and hops a network has, and what it takes to find them, before it is built."""
 
-from math import ceil, log
+from math import ceil, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from coterie.contract import Method
+from coterie.engines.simulate import SPARSE
 from coterie.network import GRAPHS, distances
 from coterie.studies.case import PHASES
 from coterie.studies.spec import Network, Specification
 
-BYTES_OF_PAIR, BYTES_OF_LINK, BYTES_OF_EDGE = 7.0, 60.0, 40.0  # while links are found
-BYTES_OF_LINK_KEPT, BYTES_OF_LINK_WIRED = 16.0, 72.0
+BYTES_OF_LINK, BYTES_OF_EDGE = 32.0, 40.0  # while links are found and wired
+BYTES_OF_LINK_KEPT, BYTES_OF_EDGE_KEPT, BYTES_OF_AGENT_KEPT = 48.0, 16.0, 16.0  # and then, as long as there is the case
 BYTES_OF_DELIVERY = 200.0  # of one agent's report to another one, where all reports reach all agents
-NS_OF_PAIR, NS_OF_LINK, NS_OF_EDGE, NS_OF_DELIVERY = 4.0, 250.0, 60.0, 1500.0
+NS_OF_PAIR, NS_OF_LOOK, NS_OF_LINK, NS_OF_EDGE, NS_OF_DELIVERY = 4.0, 3.0, 250.0, 60.0, 1500.0
 
 
 class Wires(NamedTuple):
@@ -22,7 +23,8 @@ class Wires(NamedTuple):
     links: float = 0.0  # who hears whom
     delay: int = 0  # the longest, in rounds
     kept: float = 0.0  # bytes, as long as there is the case
-    building: float = 0.0  # bytes, while links are found, and then while an engine uses them
+    building: float = 0.0  # bytes, while links are found
+    sparse: bool = False  # see engines.simulate.Wires
     nanoseconds: float = 0.0
 
 
@@ -51,15 +53,33 @@ def wires_of(study: Specification, method: Method) -> Wires:
                      NS_OF_EDGE * edges + NS_OF_PAIR * pairs)  # fmt: skip
     phases = PHASES if network.switch_every else 1
     links = phases * sum(part.reached for part in parts)
-    dense = pairs if life != 1 else 0.0  # neighbours are known without a search
-    ring = 1 + max(1, delay)
-    masks = ring * float(agents) ** 2 * (8 + 8 / 63) if method.node.additive and phases == 1 else 0.0
+    ring, places = 1 + max(1, delay), phases * agents * (1.0 + max(1, delay))
+    sparse = SPARSE * links < ring * float(agents) ** 2
+    masks = ring * float(agents) ** 2 * (8 + 8 / 63) if method.node.additive and phases == 1 and not sparse else 0.0
+    looks = 2 * min(links * 2 * edges / agents, phases * pairs) if life != 1 else 0.0  # neighbours are known without a search
+    all_looks = phases * pairs if isinstance(life, str) else 0.0  # to know how many hops there are
     return Wires(
-        links, max(1, delay), BYTES_OF_LINK_KEPT * (links + phases * edges),
-        phases * BYTES_OF_EDGE * edges
-        + max(BYTES_OF_PAIR * dense + BYTES_OF_LINK * links, BYTES_OF_LINK_WIRED * links + masks),
-        phases * (NS_OF_EDGE * edges + NS_OF_PAIR * dense) + NS_OF_LINK * links + masks / 8,
+        links, max(1, delay),
+        BYTES_OF_LINK_KEPT * links + phases * BYTES_OF_EDGE_KEPT * edges + BYTES_OF_AGENT_KEPT * places + masks,
+        phases * BYTES_OF_EDGE * edges + BYTES_OF_LINK * links + 2 * BYTES_OF_AGENT_KEPT * places,
+        phases * NS_OF_EDGE * edges + NS_OF_LOOK * looks + NS_OF_PAIR * all_looks + NS_OF_LINK * links + masks / 8,
+        sparse,
     )  # fmt: skip
+
+
+def heard_of(network: Network, agents: int, life: int | str | None) -> int:
+    """How many others an agent hears at most; about, where the graph is drawn. See contract.Setting.hears."""
+    life = network.life if life is None else life
+    if network.edges is not None:
+        degrees = np.bincount(np.ravel(network.edges).astype(np.int64), minlength=1)
+        return int(degrees.max()) if life == 1 else agents - 1
+    if network.graph in ("complete", "star") or network.switch_every:
+        return agents - 1
+    most = 0.0
+    for size in network.components or (agents,):
+        mean = part_of(network, size, life).reached / size
+        most = max(most, min(size - 1.0, mean + (4 * sqrt(mean) + 4 if GRAPHS[str(network.graph)].drawn else 1)))
+    return ceil(most)
 
 
 def part_of(network: Network, n: int, life: int | str) -> Part:
