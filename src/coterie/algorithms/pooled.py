@@ -50,7 +50,14 @@ PULLS_MOST = 2.0**45  # of all agents: sums stay within 62 bits
 
 @node
 def upper(x, n, draws, scale, level):
-    """U: the largest mean that x does not contradict. Every l gives a bound, so the search need not be exact."""
+    """U: the largest mean that x does not contradict."""
+    tilt = best_tilt(x, n, draws, scale, level)
+    return min(1.0, max(0.0, bound_at(tilt, x, n, draws, scale, level)))
+
+
+@node
+def best_tilt(x, n, draws, scale, level):
+    """The l of the least bound, by golden sections of ln l. Every l gives a bound, so the search need not be exact."""
     top = min(STEEPEST, (1.0 - 1e-9) / scale) if draws * scale > 0.0 else STEEPEST
     low, high = log(1e-4 * min(top, 1.0)), log(top)
     a, b = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
@@ -64,7 +71,7 @@ def upper(x, n, draws, scale, level):
             low, a, at_a = a, b, at_b
             b = low + GOLDEN * (high - low)
             at_b = bound_at(exp(b), x, n, draws, scale, level)
-    return min(1.0, max(0.0, min(at_a, at_b)))
+    return exp(a if at_a < at_b else b)
 
 
 @node
@@ -88,23 +95,16 @@ def mean_of(open, p, k):
 
 
 @node
-def index_of(open, p, k, pulls, fresh):
-    """Of arm k as if it had open.ahead[k] pulls with the mean it has now, and `fresh` more draws of noise."""
-    if open.count[k] == 0:
-        return 2.0 if open.ahead[k] == 0.0 else -1.0  # never played; being played for the first time
-    n = open.ahead[k]
-    return upper(mean_of(open, p, k), n, open.draws[k] + fresh, p.scale, level_of(p, pulls, n))
-
-
-@node
 def leader_of(open, p, pulls):
     """The arm with the best lower bound; before anything is known, the one with most seats."""
+    leader, best = argmax(open.seats, p.arms), -1.0
     for k in range(p.arms):
-        open.index[k] = open.seats[k] / (1.0 + p.groups) - 1.0
-        if open.count[k] > 0:
+        if open.count[k] > 0 and max(0.0, mean_of(open, p, k)) > best:  # no lower bound lies above
             n = float(open.count[k])
-            open.index[k] = 1.0 - upper(1.0 - mean_of(open, p, k), n, open.draws[k], p.scale, level_of(p, pulls, n))
-    return argmax(open.index, p.arms)
+            low = 1.0 - upper(1.0 - mean_of(open, p, k), n, open.draws[k], p.scale, level_of(p, pulls, n))
+            if low > best:
+                leader, best = k, low
+    return leader
 
 
 # --- sharing out ----------------------------------------------------------------------------------------
@@ -116,7 +116,8 @@ def estimate_record(p):
     return record(
         count=(int64, n), total=(int64, n), draws=(float64, n),  # n, S and J, as released
         pending=(int64, n),  # pulls that were ordered and are not released
-        seats=(int64, n), ahead=(float64, n), index=(float64, n),
+        seats=(int64, n), ahead=(float64, n), fresh=(float64, n),  # groups that play it; n and new J as if they had
+        index=(float64, n), searched=(int64, n), tilt=(float64, n),  # a bound that may be too large, until it is searched for
     )  # fmt: skip
 
 
@@ -130,18 +131,52 @@ def batch_of(open, p, k):
 def share_out(open, p, pulls):
     """seats[k] groups of agents for arm k, where all agents together have pulled `pulls` times."""
     for k in range(p.arms):
-        open.seats[k] = 0
+        open.seats[k], open.fresh[k] = 0, 0.0
         open.ahead[k] = float(open.count[k] + open.pending[k])
-        open.index[k] = index_of(open, p, k, pulls, 0.0)
+        look_at(open, p, k, pulls)
     for _ in range(p.groups):
-        best = 0
-        for k in range(1, p.arms):
-            tie = open.index[k] == open.index[best] and open.ahead[k] < open.ahead[best]
-            if open.index[k] > open.index[best] or tie:
-                best = k
+        best = first_of(open, p)
+        while open.searched[best] == 0:
+            search(open, p, best, pulls)
+            best = first_of(open, p)
         open.seats[best] += 1
         open.ahead[best] += float(p.portion * batch_of(open, p, best))
-        open.index[best] = index_of(open, p, best, pulls, p.draws if p.draws > 0.0 else float(p.portion * open.seats[best]))
+        open.fresh[best] = p.draws if p.draws > 0.0 else float(p.portion * open.seats[best])
+        look_at(open, p, best, pulls)
+
+
+@node
+def first_of(open, p):
+    """The arm with the largest index, of several the one with fewest pulls."""
+    best = 0
+    for k in range(1, p.arms):
+        tie = open.index[k] == open.index[best] and open.ahead[k] < open.ahead[best]
+        if open.index[k] > open.index[best] or tie:
+            best = k
+    return best
+
+
+@node
+def look_at(open, p, k, pulls):
+    """What the l that was best last time says of an arm: it is no less than the index, and costs no search."""
+    open.searched[k] = 0
+    if open.count[k] == 0:
+        open.index[k] = 2.0 if open.ahead[k] == 0.0 else -1.0  # never played; being played for the first time
+        open.searched[k] = 1
+    elif open.tilt[k] == 0.0:
+        open.index[k] = 1.0
+    else:
+        n, draws = open.ahead[k], open.draws[k] + open.fresh[k]
+        bound = bound_at(open.tilt[k], mean_of(open, p, k), n, draws, p.scale, level_of(p, pulls, n))
+        open.index[k] = min(1.0, max(0.0, bound))
+
+
+@node
+def search(open, p, k, pulls):
+    n, draws = open.ahead[k], open.draws[k] + open.fresh[k]
+    open.tilt[k] = best_tilt(mean_of(open, p, k), n, draws, p.scale, level_of(p, pulls, n))
+    bound = bound_at(open.tilt[k], mean_of(open, p, k), n, draws, p.scale, level_of(p, pulls, n))
+    open.index[k], open.searched[k] = min(open.index[k], max(0.0, bound)), 1
 
 
 # --- around a server: the client ------------------------------------------------------------------------
