@@ -314,8 +314,8 @@ class Setting(NamedTuple):
 def params(options: Options, setting: Setting, **computed: Any) -> Any:
     """What hooks read as `p`: `arms`, the options that are declared as int, float or bool, and what is worked out.
 
-    Of two with one name what is worked out counts. An option that may be absent or a word is no number: work one out of it. What
-    is worked out may also be a record (kernel.one) of tables that hooks only read: all nodes share it.
+    Of two with one name what is worked out counts. An option that may be absent or a word is no number: work one out of it.
+    What is worked out may also be a record (kernel.one) of tables that hooks only read: all nodes share it.
     """
     return params_of({"arms": setting.arms} | numbers_of(options) | computed)
 

@@ -24,8 +24,8 @@ class Wires(NamedTuple):
     delay: int = 0  # the longest, in rounds
     kept: float = 0.0  # bytes, as long as there is the case
     building: float = 0.0  # bytes, while links are found
-    sparse: bool = False  # see engines.simulate.Wires
     nanoseconds: float = 0.0
+    sparse: bool = False  # see engines.simulate.Wires
 
 
 class Part(NamedTuple):
