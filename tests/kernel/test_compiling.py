@@ -1,13 +1,14 @@
 """Parts are linked and not emitted; an index of a user's own file may count from the back."""
 
 import types
+from math import cos
 
 import numpy as np
 import pytest
 from numba import njit
 
 from coterie.guests import OWN
-from coterie.kernel.compiling import OPTIONS, inline, node
+from coterie.kernel.compiling import OPTIONS, inline, node, rare
 
 TEXT = """
 def last(values, k):
@@ -55,3 +56,24 @@ def test_an_inline_function_gives_the_same_bits_to_python_and_to_a_loop():
         return third(x)
 
     assert third(0.7).hex() == run(0.7).hex() == (0.7 / 3.0 + 0.1).hex()
+
+
+@pytest.mark.parametrize("mark", [inline, rare])
+def test_a_rare_function_is_one_that_is_called(mark):
+    """What is inlined behind a branch may be worked out whether it is needed or not."""
+
+    @mark
+    def wave(x):
+        return cos(3.0 * x)
+
+    @njit(**OPTIONS)
+    def run(values, limit):
+        for e in range(values.size):
+            if values[e] < limit:
+                values[e] += wave(values[e])
+
+    values = np.linspace(0.0, 1.0, 17)
+    run(values, 0.5)
+    assert values.tolist() == [x + cos(3.0 * x) if x < 0.5 else x for x in np.linspace(0.0, 1.0, 17).tolist()]
+    (text,) = run.inspect_llvm().values()
+    assert any("define" in line and "wave" in line for line in text.splitlines()) == (mark is rare)

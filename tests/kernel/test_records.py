@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy import float64, int64
 
 from coterie.kernel import capacity, extend, one, record, rows
+from coterie.kernel.records import rows_together
 
 
 def test_scalars_come_first_and_no_byte_is_padding():
@@ -58,3 +59,22 @@ def test_rows_and_one_start_as_zeros_and_show_fields_as_attributes():
     many[1, 2].count = single.count = 7
     assert (many["total"][1, 2, 3], many["count"][1, 2]) == (2.5, 7)
     assert (single["total"][1], single["count"]) == (2.5, 7)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("replications", [0, 2])
+def test_rows_together_are_those_apart_in_one_block(compiled, replications):
+    kinds = {"opens": record(count=int64, total=(float64, 4)), "peers": record(last=int64), "ledgers": record(loss=float64)}
+    shapes = {name: ((replications, places), kind) for places, (name, kind) in enumerate(kinds.items(), 1)}
+    together, before = rows_together(shapes, compiled), 0
+    for name, (shape, kind) in shapes.items():
+        apart = rows(shape, kind, compiled)
+        assert (type(together[name]), together[name].dtype, together[name].shape) == (type(apart), apart.dtype, apart.shape)
+        assert together[name].ctypes.data == next(iter(together.values())).ctypes.data + before
+        before += together[name].nbytes
+        assert together[name].flags.c_contiguous and together[name].flags.aligned and not any(together[name].tobytes())
+    for number, array in enumerate(together.values(), 1):
+        array.view(np.ndarray).view(int64)[...] = number
+    assert [set(array.view(np.ndarray).view(int64).ravel()) for array in together.values()] == [
+        {number} if replications else set() for number in (1, 2, 3)
+    ]

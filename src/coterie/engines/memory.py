@@ -14,6 +14,7 @@ from coterie.contract import Algorithm, out_record, plan_record
 from coterie.engines.faults import tale_record
 from coterie.errors import AlgorithmError
 from coterie.kernel import fold, node, record, rows
+from coterie.kernel.records import rows_together
 from coterie.privacy.ledger import ledger_record
 from coterie.privacy.secret import make_secrets
 from coterie.problem.harvest import harvest_record
@@ -122,16 +123,13 @@ def make_nodes(
     role: Algorithm, p: Any, replications: int, count: int, peers: int, reach: Any, holders: int, compiled: bool,
     voices: Any = 1,
 ) -> Nodes:  # fmt: skip
-    R = replications
-
-    def made(kind: Any, places: int = count) -> np.ndarray:
-        return rows((R, places), kind(p), compiled)
-
-    secrets = role_secrets(role, p, (R, count), reach, holders, voices)
+    R, secrets = replications, role_secrets(role, p, (replications, count), reach, holders, voices)
+    kinds = {"inners": role.inner(p), "opens": role.open(p), "ledgers": role_ledger(role, p)}
+    shapes = {name: ((R, count), kind) for name, kind in kinds.items()} | {"peers": ((R, peers), role.peer(p))}
     return Nodes(
-        secrets=secrets if compiled else secrets.view(np.recarray), inners=made(role.inner), opens=made(role.open),
-        peers=made(role.peer, peers), ledgers=rows((R, count), role_ledger(role, p), compiled), totals=np.zeros((R, count)),
-        early=np.zeros((R, count)), violations=np.zeros((R, count), int64), late=np.zeros((R, count, p.arms), int32),
+        secrets=secrets if compiled else secrets.view(np.recarray), **rows_together(shapes, compiled),
+        totals=np.zeros((R, count)), early=np.zeros((R, count)), violations=np.zeros((R, count), int64),
+        late=np.zeros((R, count, p.arms), int32),
     )  # fmt: skip
 
 

@@ -93,6 +93,13 @@ class PartCompiler(Compiler):
         return [passes]
 
 
+class RareCompiler(PartCompiler):
+    def compile_extra(self, func: Callable) -> Any:
+        compiled = super().compile_extra(func)
+        compiled.library._final_module.get_function(compiled.fndesc.llvm_func_name).add_function_attribute("noinline")
+        return compiled
+
+
 class WholeCompiler(Compiler):
     """Compiling makes many objects and no garbage worth looking for."""
 
@@ -123,6 +130,6 @@ def inline(function: Callable, **others: Any) -> Callable:
     return call
 
 
-rare = functools.partial(inline, forceinline=False)
+rare = functools.partial(inline, forceinline=False, pipeline_class=RareCompiler)
 
 __all__ = ["OPTIONS", "inline", "node", "rare", "whole"]

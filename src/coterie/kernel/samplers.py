@@ -48,9 +48,12 @@ def _narrow_laplace(die, scale):
     return size if bits & _U(1) else -size
 
 
-@inline
+@rare
 def normal(die, draw):
-    """Standard normal (Box and Muller), from the draws 2 draw and 2 draw + 1."""
+    """Standard normal (Box and Muller), from the draws 2 draw and 2 draw + 1.
+
+    Inlined into a loop over a branch, it would be worked out on both sides of it: the compiler thinks a cosine is cheap.
+    """
     return sqrt(-2.0 * log(1.0 - uniform(die, 2 * draw))) * cos(2.0 * pi * uniform(die, 2 * draw + 1))
 
 
@@ -172,7 +175,7 @@ def binomial(die, n, p):
 _COINS_MOST = 128
 
 
-@rare
+@inline
 def _coins(die, n, p):
     """64 coins at a time: compare 64 random binary fractions with p, bit by bit, until all are decided.
 

@@ -116,11 +116,12 @@ def look_up_each(out, secret, arms, paired):
     if not (price > 0.0 and price >= FINEST * secret.reach):
         fault |= PRICE
     for e in range(out.entries if fault == 0 else 0):
+        out.chain[e], out.price[e], out.sensitivity[e] = 0, price, reach_of(secret, out.arm[e])
+    for e in range(out.entries if fault == 0 else 0):
         k = out.arm[e]
-        out.chain[e], out.price[e], out.sensitivity[e] = 0, price, reach_of(secret, k)
-        out.first[e], out.last[e] = secret.mark_count[k, 0] + 1, secret.count[k]
-        out.value[e] = secret.total[k] - secret.mark_total[k, 0]
-        keep_point(secret, k, 0)
+        count, total = secret.count[k], secret.total[k]
+        out.first[e], out.last[e], out.value[e] = secret.mark_count[k, 0] + 1, count, total - secret.mark_total[k, 0]
+        secret.mark_count[k, 0], secret.mark_total[k, 0] = count, total
     if paired and fault == 0:
         spread_pairs(out)
     if fault != 0:
