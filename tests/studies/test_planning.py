@@ -89,9 +89,9 @@ def test_a_row_that_takes_too_long_is_shortened_by_its_last_decade(monkeypatch):
     assert found.messages == pytest.approx(1.5 * result.summary[0]["communication"]["messages"])
 
 
-@pytest.mark.parametrize(("per_round", "size"), [(0.01, Size(6, 60, 48)), (0.1, Size(6, 60, 16)), (1.0, None)])
+@pytest.mark.parametrize(("per_round", "size"), [(0.01, Size(6, 60, 96)), (0.1, Size(6, 60, 16)), (1.0, None)])
 def test_what_takes_long_has_fewer_instances_and_then_none(monkeypatch, per_round, size):
-    monkeypatch.setattr(planning, "RUNS", 48)
+    monkeypatch.setattr(planning, "RUNS", 96)
     monkeypatch.setattr(planning, "FEW", 16)
     with_seconds(monkeypatch, per_round)
     assert Plan(SMALL).size(POOLED, 1.0) == size

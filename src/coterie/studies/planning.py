@@ -23,14 +23,14 @@ from coterie.studies.running import Progress
 from coterie.studies.spec import finite_or_null, rewritten
 from coterie.theory.pooled import Climb, pulls_needed
 
-RUNS, FEW = 48, 16  # instances that are drawn, and where they take long
+RUNS, FEW = 96, 16  # instances that are drawn, and where they take long
 PERCENTILES = 10, 90  # of the interval over instances, which holds 80 % of them
 EPSILONS = 0.1, 0.3, 1.0, 3.0, inf  # whose price is told
 LEAST, MOST = 1e-3, 100.0  # between which the epsilon is looked for from which learning together pays
 STEP, CLOSE = 1.5, 1.1  # factors: of a step of that search, and within which it ends
 STEPS = 6  # that it takes as a rule
 CLEARLY = 0.9  # of what the usual row costs: then another one takes its place
-LONERS = 2  # agents of an instance that are simulated where each is alone: all fare alike
+LONERS, UNLIKE_LONERS = 2, 8  # agents of an instance that are simulated where each is alone, and stand for all
 SECONDS, SECONDS_MOST = 2.0, 20.0  # of a processor: what takes longer has few instances; then it is shortened, or left out
 SHORTENED = ("peer-ucb",)  # whose regret grows in one decade of rounds as in the one before
 
@@ -181,7 +181,9 @@ class Plan:
 
     def size(self, choice: Choice, epsilon: float) -> Size | None:
         """The largest that does not take too long; None: there is none."""
-        agents, horizon = min(LONERS, self.guess.agents) if choice == ALONE else self.guess.agents, self.guess.horizon
+        agents, horizon = self.guess.agents, self.guess.horizon
+        if choice == ALONE:
+            agents = min(agents, UNLIKE_LONERS if self.guess.unlike else LONERS)
         tries = [(Size(agents, horizon, RUNS), SECONDS), (Size(agents, horizon, FEW), SECONDS_MOST)]
         if choice.name in SHORTENED:
             tries.append((Size(agents, horizon // 10, FEW), SECONDS_MOST))
