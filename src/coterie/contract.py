@@ -332,6 +332,7 @@ class Method(NamedTuple):
     reporters: int = 0  # how many agents report in an epoch; 0: all
     rotate: bool = False  # those who report take turns in a fixed random order; else drawn afresh each epoch
     folds: bool = False  # all agents may share one record where there is no delay (see engines.star)
+    crowds: tuple[int, ...] = ()  # how many agents always act alike, in their order: each crowd may share one record
     weights: tuple[float, ...] = ()  # of the agents' reports, where the server weighs them
     known: dict[str, Any] = {}  # noqa: RUF012  # facts of each agent that stand in `open` before round 1
     life: int | str | None = None  # among peers: hops a message lives, as a network has it; None: what the network says

@@ -203,9 +203,9 @@ class Case(NamedTuple):
 
 
 def hops_on_a_path(life, meetings):
-    """Agents in a row hear those within `life` hops, after as many rounds."""
+    """Agents in a row hear those within `life` hops, or all, after as many rounds."""
     hops = np.abs(np.subtract.outer(np.arange(AGENTS), np.arange(AGENTS)))
-    receiver, sender = np.nonzero((hops > 0) & (hops <= life))
+    receiver, sender = np.nonzero((hops > 0) & (hops <= (AGENTS if life == "diameter" else life)))
     first = np.searchsorted(receiver, np.arange(AGENTS + 1))
     return Links(first, sender, hops[receiver, sender], path(AGENTS).edges, meetings)
 

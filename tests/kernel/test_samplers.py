@@ -8,9 +8,9 @@ from numba import njit
 from scipy.stats import beta as beta_law
 from scipy.stats import binom, binomtest, dlaplace, kstest, norm, poisson
 
-from coterie.kernel import NOISE, beta, binomial, discrete_laplace, fold, laplace_share, normal, rounded_normal, side, stream
+from coterie.kernel import NOISE, beta, binomial, discrete_laplace, fold, laplace_sum, normal, rounded_normal, side, stream
 from coterie.kernel.dice import word
-from coterie.kernel.samplers import WIDE, _poisson, wide_laplace
+from coterie.kernel.samplers import BROAD, WIDE, _log_poisson, _poisson, wide_laplace
 
 DRAWS = 200_000
 SCALES = [0.05, 0.7, 2.5, 63.0, 65.0, 4000.0, 65536.0]
@@ -152,7 +152,7 @@ def summed_shares(key, count, scale, holders):
     sums = np.zeros(count, np.int64)
     for n in range(count):
         for holder in range(holders):
-            sums[n] += laplace_share(stream(key, holder, NOISE, n), scale, holders)
+            sums[n] += laplace_sum(stream(key, holder, NOISE, n), scale, 1.0 / holders)
     return sums
 
 
@@ -171,9 +171,63 @@ def test_all_shares_together_are_one_discrete_laplace_number(scale, holders, cha
 def test_one_share_has_its_part_of_the_variance_and_no_more():
     """Excess kurtoses of n equal independent parts are n times that of their sum, which is 3 here."""
     holders, scale = 7, 65536.0
-    shares = many(laplace_share, fold(8, 0), DRAWS, (scale, holders))
+    shares = many(laplace_sum, fold(8, 0), DRAWS, (scale, 1 / holders))
     variance, kurtosis = 2 * scale**2 / holders, 3 + holders * 3
     assert within(shares.var(), variance, variance * np.sqrt((kurtosis - 1) / DRAWS))
+
+
+class Sum:
+    """The law of a sum of independent discrete Laplace numbers, by convolution."""
+
+    def __init__(self, scale, draws):
+        reach = int(40 * scale)
+        one = dlaplace.pmf(np.arange(-reach, reach + 1), 1 / scale)
+        chances = np.ones(1)
+        for _ in range(draws):
+            chances = np.convolve(chances, one)
+        self.low, self.below = -(len(chances) // 2), np.cumsum(chances)
+
+    def cdf(self, k):
+        return self.below[np.clip(np.asarray(k, int) - self.low, 0, len(self.below) - 1)]
+
+    def ppf(self, level):
+        return self.low + np.searchsorted(self.below, level)
+
+
+@pytest.mark.parametrize(("scale", "draws"), [(0.7, 2), (3.0, 1), (3.0, 30), (20.0, 7)])
+def test_a_sum_of_draws_has_the_law_of_their_sum(scale, draws, chance_of_fit):
+    assert chance_of_fit(many(laplace_sum, fold(12, draws), DRAWS, (scale, float(draws))), Sum(scale, draws)) > 1e-7
+
+
+@pytest.mark.parametrize("scale", [5.0, 4000.0, 65536.0, 2.0**45])
+@pytest.mark.parametrize("draws", [1.0, 2.5, 100.0, 1e6])
+def test_a_sum_of_draws_has_their_variance_and_kurtosis(scale, draws):
+    """Cumulants add up: the excess kurtosis of one draw is 3 and a little, and that of n draws an n-th of it."""
+    numbers = many(laplace_sum, fold(13, int(draws)), DRAWS, (scale, draws)).astype(float)
+    variance, kurtosis = draws / (2 * np.sinh(0.5 / scale) ** 2), 3 + 3.1 / draws
+    assert within(numbers.mean(), 0.0, np.sqrt(variance / DRAWS))
+    assert within(numbers.var(), variance, variance * np.sqrt((kurtosis - 1) / DRAWS))
+    assert within((numbers**4).mean() / variance**2, 3 + 3 / draws, np.sqrt((96 + 2500 / draws) / DRAWS))
+
+
+@pytest.mark.parametrize("draws", [1.0, 1.5, 2.0, 50.0])
+def test_where_the_scale_is_broad_rounding_is_as_good_as_a_grid(draws):
+    """Characteristic functions of both laws, to 1e-9. That of a rounded number adds up all that a grid does not tell apart."""
+    u = np.concatenate([[1e-12], np.geomspace(1e-9, np.pi, 4000)])
+    exact = (np.sinh(0.5 / BROAD) ** 2 / (np.sinh(0.5 / BROAD) ** 2 + np.sin(u / 2) ** 2)) ** draws
+    scale_squared = BROAD**2 - 1 / 12 - 1 / (24 * draws)
+    places = u + 2 * np.pi * np.arange(-60, 61)[:, None]
+    rounded = ((1 + scale_squared * places**2) ** -draws * np.sinc(places / (2 * np.pi))).sum(axis=0)
+    assert np.abs(rounded - exact).max() < 1e-9
+
+
+@pytest.mark.parametrize("mean", [12.0, 1e4, 1e9, 8e10])
+def test_chances_of_poisson_numbers_keep_their_digits(mean):
+    """The next one is mean / (k + 1) times as likely. Far out they add up, so a thousand steps are one of a hundred times."""
+    for k in np.floor(mean + np.sqrt(mean) * np.array([-3.0, -1.0, 0.0, 0.5, 4.0])):
+        steps = -np.log1p((np.arange(k + 1, k + 1001) - mean) / mean).sum()
+        assert abs(_log_poisson(k + 1000, mean) - _log_poisson(k, mean) - steps) < 1e-8 * max(1.0, abs(steps))
+    assert abs(_log_poisson(15.0, 12.0) - poisson.logpmf(15, 12.0)) < 1e-9
 
 
 @pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (1.0, 40.0), (7.5, 3.0), (20_001.0, 9_001.0)])
@@ -206,7 +260,7 @@ def test_rounded_normal_numbers_are_normal_numbers_rounded(sigma, chance_of_fit)
     [
         *[(discrete_laplace, (scale,)) for scale in SCALES],
         *[(binomial, about) for about in ((1, 0.3), (100, 0.3), (200, 0.01), (10**5, 0.4), (10**5, 0.7))],
-        *[(laplace_share, about) for about in ((3.0, 7), (65536.0, 50))],
+        *[(laplace_sum, about) for about in ((3.0, 1 / 7), (65536.0, 1 / 50), (3.0, 20.0), (65536.0, 1e6))],
         *[(rounded_normal, (sigma,)) for sigma in (0.7, 65536.0)],
     ],
 )

@@ -28,7 +28,7 @@ def test_what_the_note_names_exists(name):
 
 
 def test_the_note_names_all_that_draws_or_books():
-    needed = {"book_entries", "add_laplace", "add_shares", "add_exact", "discrete_laplace", "laplace_share", "book", "offer"}
+    needed = {"book_entries", "add_laplace", "add_parts", "add_exact", "discrete_laplace", "laplace_sum", "book", "offer"}
     assert needed <= {name.rpartition(".")[2] for name in NAMES}
 
 

@@ -124,9 +124,9 @@ def live(method, scripts=(None, None), ticket=None):
 
 
 def pairs_on_a_path(life):
-    """Agents in a row hear those within `life` hops."""
+    """Agents in a row hear those within `life` hops, or all."""
     hops = np.abs(np.subtract.outer(np.arange(AGENTS), np.arange(AGENTS)))
-    receiver, sender = np.nonzero((hops > 0) & (hops <= life))
+    receiver, sender = np.nonzero((hops > 0) & (hops <= (AGENTS if life == "diameter" else life)))
     edges = np.column_stack([np.arange(AGENTS - 1), np.arange(1, AGENTS)])
     return Links(np.searchsorted(receiver, np.arange(AGENTS + 1)), sender, hops[receiver, sender], edges)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import kstest
 
 from coterie.errors import UsageError
-from coterie.problem.instances import grid, heterogeneous, middle, smallest_gap, uniform
+from coterie.problem.instances import INSTANCES, grid, guess, heterogeneous, middle, smallest_gap, uniform
 
 MEANS = st.lists(st.floats(0, 1), min_size=1, max_size=8)
 
@@ -28,6 +28,30 @@ def test_uniform_means_are_fresh_and_uniform():
     means = uniform(5000, rng)
     assert kstest(means, "uniform").pvalue > 1e-6
     assert not np.array_equal(means, uniform(5000, rng))
+
+
+def test_a_guess_has_its_best_arm_its_gap_and_the_others_below_at_any_place():
+    """Kolmogorov-Smirnov, false alarm 1e-6."""
+    rng = np.random.default_rng(7)
+    drawn = np.array([guess(6, rng, 0.6, 0.1) for _ in range(2000)])
+    ordered = np.sort(drawn, axis=1)
+    assert np.allclose(ordered[:, -1], 0.6) and np.allclose(ordered[:, -2], 0.5)
+    assert kstest(ordered[:, :-2].ravel(), "uniform", args=(0.2, 0.3)).pvalue > 1e-6
+    assert np.bincount(drawn.argmax(axis=1), minlength=6).min() > 200
+
+
+def test_a_guess_of_a_large_gap_stays_above_zero_and_one_that_is_none_is_refused():
+    means = guess(50, np.random.default_rng(1), 0.3, 0.29)
+    assert means.min() == 0.0 and smallest_gap(means) == pytest.approx(0.29)
+    for best, gap in ((0.3, 0.3), (0.3, 0.0)):
+        with pytest.raises(UsageError, match=r"problem\.gap must be a number > 0 and < problem\.best"):
+            guess(3, np.random.default_rng(1), best, gap)
+
+
+def test_the_page_says_what_was_guessed():
+    said = INSTANCES["guess"].said
+    assert said({"best": 0.7, "gap": 0.02}).endswith("the best is 0.7, the second 0.02 below it, the others up to 0.08 below it")
+    assert said({}) == said({"best": 0.6, "gap": 0.1})
 
 
 @pytest.mark.parametrize("instance", [grid, middle, lambda arms: uniform(arms, np.random.default_rng(0))])

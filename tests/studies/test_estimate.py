@@ -64,6 +64,20 @@ def test_the_longest_studies_that_are_shipped_do_not_ask(machine, name):
     assert 0 < found.seconds < SECONDS_UNASKED
 
 
+def test_an_index_costs_by_arms_and_epochs_and_not_by_rounds_or_agents_that_act_alike():
+    """Alone, ten times the arms take ten times the epochs, and each looks at ten times the arms."""
+
+    def seconds(name, *sets):
+        return load_study(GOSSIP | {"horizon": 100_000, "algorithm": [{"name": name}]}, sets).forecast(1).seconds
+
+    few, many = (seconds("solo-ucb", "problem.agents=1", f"problem.arms={arms}") for arms in (100, 1000))
+    assert 80 < many / few < 105
+    thousand, million = (seconds("pooled-ucb", f"problem.agents={agents}") for agents in (1000, 1_000_000))
+    assert million < 1.1 * thousand
+    assert seconds("pooled-ucb", "horizon=10000000") < 1.5 * seconds("pooled-ucb")
+    assert seconds("solo-ucb", "problem.agents=100") == pytest.approx(100 * seconds("solo-ucb", "problem.agents=1"), rel=0.05)
+
+
 def test_rounds_of_elimination_cost_next_to_nothing_and_those_of_peers_add_up():
     few, many = (load_study("quickstart", (f"horizon={rounds}",)).forecast(1).seconds for rounds in (10_000, 10**12))
     assert many < 3 * few

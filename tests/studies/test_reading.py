@@ -691,7 +691,7 @@ REFUSED = {
     ),
     "unknown instance": (
         with_problem(instance="square", agents=3, arms=2),
-        "problem.instance must be 'grid', 'uniform' or 'middle', got 'square'",
+        "problem.instance must be 'grid', 'uniform', 'middle' or 'guess', got 'square'",
     ),
     "heterogeneity outside": (
         with_problem(instance="grid", agents=3, arms=2, heterogeneity=1.5),
@@ -712,7 +712,7 @@ REFUSED = {
     "sigma of a Bernoulli problem": (
         study(problem__sigma=1.0),
         "unknown key 'sigma' in problem; known keys: "
-        "means, instance, between, dataset, split, rule, file, agents, arms, heterogeneity, weights, kind",
+        "means, instance, between, best, gap, dataset, split, rule, file, agents, arms, heterogeneity, weights, kind",
     ),
     "clip reversed": (
         study(problem__kind="gaussian", problem__clip=[1, 0]),

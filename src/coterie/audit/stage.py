@@ -85,7 +85,7 @@ def with_transcript(case: Case, turns: int = 0, replayed: bool = False) -> Stage
     turns = turns or (EPOCHS if case.links is None else rounds(case))
     agent = record_agent(method.node, method.p, turns, replayed)
     server = record_server(method.server, method.p, turns, replayed) if method.server else None
-    recorded = method._replace(node=agent.algorithm, server=server and server.algorithm, folds=False)
+    recorded = method._replace(node=agent.algorithm, server=server and server.algorithm, folds=False, crowds=())
     server_door = method.server if method.server and (method.server.trusted or method.server.sums) else None
     tape = turns * (1 + len_of_out(server_door, method.p)) if replayed and server_door else 0
     return Stage(case, case._replace(method=recorded), agent, server, blank_worlds(case, tape))
@@ -111,7 +111,7 @@ def epochs(case: Case) -> int:
 
 def life(case: Case) -> Run:
     """An interpreted one, which need not be compiled."""
-    worlds, method = blank_worlds(case), case.method._replace(folds=False)
+    worlds, method = blank_worlds(case), case.method._replace(folds=False, crowds=())
     worlds["rest"] = BY_TURNS
     about = (method, problem, worlds, case.agents, case.horizon, np.zeros(0, np.int64))
     if case.links is not None:

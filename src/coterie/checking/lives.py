@@ -1,6 +1,7 @@
 """Several lives of the same agents: with the same seed, compiled, and with one reward changed."""
 
 from collections.abc import Iterator, Sequence
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def check_again(form: Form, first: Sequence[Agent], rough: bool, place: str) -> 
 
 def check_three_ways(form: Form, place: str) -> None:
     """To the byte. A compiler error is told by the engine, as an error of the file."""
-    compiled, interpreted, deployed = form.simulate(True), form.simulate(False), form.rehearse()
+    compiled, interpreted, deployed = form.simulate(True), form.simulate(False), form.rehearse(epochs=inf)
     for found in _differences(compiled, interpreted, deployed):
         raise AlgorithmError(f"{place}: {found}")
 

@@ -23,7 +23,7 @@ from coterie.network import distances, path
 from coterie.problem import bernoulli, procurement
 
 AGENTS, ARMS, MORE_ARMS, SEED = 4, 4, 5, 7
-ROUNDS = 12  # among peers, one plan each
+ROUNDS = 12  # among peers, one plan each; also epochs around a server, where each reward is told by itself
 HORIZON = 3_000  # around a server, where a plan takes many rounds; also what a method is built for
 MEANS = np.array([0.9, 0.6, 0.4, 0.1, 0.3])  # of as many arms as there are
 AWAY = np.array([[99, 99], [4, 7], [99, 99], [99, 99]])
@@ -64,12 +64,13 @@ class Form(NamedTuple):
         lies = lies._replace(loss=0.2, dropout=0.2)
         return lies._replace(away=AWAY) if self.method.structure == "peers" else lies
 
-    def rehearse(self, rough: bool = False, make: Make = keyed_agent) -> Rehearsal:
+    def rehearse(self, rough: bool = False, make: Make = keyed_agent, epochs: float = ROUNDS) -> Rehearsal:
         arguments = (self.method, self.problem, self.worlds, AGENTS)
         how: dict[str, Any] = {"seed": SEED, "weather": self.weather(rough), "make": make}
         if self.links is not None:
             return rehearse_mesh(*arguments, ROUNDS, self.links, **how)
-        return rehearse_star(*arguments, HORIZON, delay=DELAYS.get(self.method.structure, 0), **how)
+        delay = DELAYS.get(self.method.structure, 0)
+        return rehearse_star(*arguments, HORIZON, delay=delay, epochs=epochs, **how)
 
     def simulate(self, compiled: bool) -> Run:
         arguments = (self.method, self.problem, self.worlds, AGENTS)

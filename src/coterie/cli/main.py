@@ -14,6 +14,7 @@ from coterie.cli.budget import budget
 from coterie.cli.check import check
 from coterie.cli.console import visible
 from coterie.cli.interrupts import interruptible
+from coterie.cli.plan import plan
 from coterie.cli.run import run
 from coterie.cli.statement import statement
 from coterie.cli.studies import studies
@@ -39,7 +40,7 @@ app = typer.Typer(
     "[bold]coterie studies[/bold] lists more. A study is a short TOML file: copy one and change it.\n\n"
     "[bold]Exit codes[/bold]\n" + "\n".join(f"{code:>3}  {meaning}" for code, meaning in exit_codes().items()),
 )
-for command in (run, studies, audit, budget, statement, check, warm):
+for command in (run, plan, studies, audit, budget, statement, check, warm):
     app.command(cls=Command)(command)
 
 

@@ -29,11 +29,11 @@ def whole(option: str, least: int, most: int = WHOLE_MOST) -> Callable[[Any], in
     return read
 
 
-def number(option: str) -> Callable[[Any], float]:
-    """Reads a number; how large it may be is the algorithm's to say."""
+def number(option: str, allowed: str = "a number > 0") -> Callable[[Any], float]:
+    """Reads a number; how large it may be is for others to say."""
 
     def read(text: Any) -> float:
-        wanted = f"{option} must be a number > 0"
+        wanted = f"{option} must be {allowed}"
         try:
             value = float(text)
         except ValueError:

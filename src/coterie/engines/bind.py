@@ -24,7 +24,7 @@ from coterie.engines.refusals import careful
 from coterie.kernel.caching import keep, keep_compiled
 from coterie.kernel.compiling import OPTIONS, whole
 
-FLAGS = ("FOLDED", "CHURNS", "COMMITS", "DROPS", "LIES", "LOSES", "NEWS", "SELDOM", "SINGLY", "SEALED", "TRUSTED")
+FLAGS = ("FOLDED", "CROWDS", "CHURNS", "COMMITS", "DROPS", "LIES", "LOSES", "NEWS", "SELDOM", "SINGLY", "SEALED", "TRUSTED")
 COVERS = {"PAIRED": "pair", "STREAMED": "stream"}
 _LOCK = threading.Lock()
 

@@ -147,7 +147,8 @@ def _around_a_server(method: Method, horizon: int) -> tuple[Recorded, Recorded]:
         if now > horizon + 1:
             break  # a plan that the horizon cuts is not observed
         agent.finish()
-        server.hear(t, "agent", agent.speak(t) or b"")
+        if said := agent.speak(t):
+            server.hear(t, "agent", said)
         server.release()
     return agent, server
 

@@ -4,6 +4,7 @@ A message is the first words of its record. Where a server adds up, an envelope 
 news, then the number of these.
 """
 
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ def read(data: Any, kind: np.dtype) -> Any:
 
 def pack_news(envelope: Any) -> bytes:
     """What is enclosed; the envelope is empty then."""
-    arms = [k for k in range(len(envelope.count)) if envelope.count[k] > 0]
+    arms = [k for k in range(len(envelope.count)) if envelope.count[k] > 0 or envelope.total[k] != 0]
     told = [number for k in arms for number in (k, envelope.count[k], envelope.total[k])]
     empty(envelope)
     return np.array([*told, len(arms)], np.int64).tobytes()
@@ -47,7 +48,7 @@ def unpack_news(data: Any, secret: Any, arms: int, least: float, most: float) ->
     if places != sorted(set(places)) or not all(0 <= arm < arms for arm in places):
         raise ProtocolError(f"arms of raw rewards must be in 0..{arms - 1}, in order and each once")
     for arm, pulls, total in news:
-        fits = pulls > 0 and pulls * least <= total <= pulls * most
+        fits = pulls > 0 and pulls * least <= total <= pulls * most if least > -inf else pulls >= 0  # a share of noise alone
         if not fits or max(int(secret.count[arm]) + pulls, abs(int(secret.total[arm]) + total)) >= SUMS_AT_MOST:
             raise ProtocolError("pulls of raw rewards must be above 0, and their sum within the range of so many rewards")
     return data[:rest], news

@@ -120,9 +120,10 @@ def _digest(text: str) -> int:
 
 
 def make_nodes(
-    role: Algorithm, p: Any, replications: int, count: int, peers: int, reach: Any, holders: int, compiled: bool
-) -> Nodes:
-    R, secrets = replications, role_secrets(role, p, (replications, count), reach, holders)
+    role: Algorithm, p: Any, replications: int, count: int, peers: int, reach: Any, holders: int, compiled: bool,
+    voices: Any = 1,
+) -> Nodes:  # fmt: skip
+    R, secrets = replications, role_secrets(role, p, (replications, count), reach, holders, voices)
     kinds = {"inners": role.inner(p), "opens": role.open(p), "ledgers": role_ledger(role, p)}
     shapes = {name: ((R, count), kind) for name, kind in kinds.items()} | {"peers": ((R, peers), role.peer(p))}
     return Nodes(
@@ -145,12 +146,12 @@ def make_common(role: Algorithm, p: Any, replications: int, marks: int, compiled
     return common
 
 
-def role_secrets(role: Algorithm, p: Any, shape: Any, reach: Any, holders: int = 1) -> np.ndarray:
+def role_secrets(role: Algorithm, p: Any, shape: Any, reach: Any, holders: int = 1, voices: Any = 1) -> np.ndarray:
     """How far one reward moves a sum is a fact of the problem, and of nobody's file."""
     stream = role.stream(p)
     if (role.mechanism.covers == "stream") != (stream > 0):
         raise AlgorithmError(f"stream of {role.name} must be > 0 with a mechanism of streams and else 0, got {stream}")
-    return make_secrets(shape, p.arms, role.marks(p), reach, stream, role.mechanism.norm(stream), holders)
+    return make_secrets(shape, p.arms, role.marks(p), reach, stream, role.mechanism.norm(stream), holders, voices)
 
 
 def role_ledger(role: Algorithm, p: Any) -> np.dtype:

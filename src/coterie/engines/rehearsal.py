@@ -39,8 +39,9 @@ def keyed_agent(
 
 def rehearse_star(
     method: Method, problem: ModuleType, worlds: np.ndarray, agents: int, horizon: int, *, seed: int = 0, replication: int = 0,
-    delay: int = 0, weather: Weather = Weather(), make: Make = keyed_agent,
+    delay: int = 0, weather: Weather = Weather(), make: Make = keyed_agent, epochs: float = inf,
 ) -> Rehearsal:
+    """To the horizon, or for so many epochs."""
     key, weather = keys_of(seeds_of(seed), replication), whole(weather, agents)
     reaches = reach_of_each(problem, worlds, method.p.arms, agents)
     clients = [make(method.node, method.p, Keyed(key, i), reaches[i], method.holders) for i in range(agents)]
@@ -57,14 +58,14 @@ def rehearse_star(
         for i in range(len(team)):
             server.know(i, voices=1, **({"weight": method.weights[i]} if method.weights else {}))
             team[i].know("server")
-        _live(method, problem, worlds.view(np.recarray), team, server, start, key, horizon, delay, weather)
+        _live(method, problem, worlds.view(np.recarray), team, server, start, key, horizon, delay, weather, epochs)
     return Rehearsal(clients, servers)
 
 
-def _live(method, problem, worlds, team, server, start, key, horizon, delay, weather):
+def _live(method, problem, worlds, team, server, start, key, horizon, delay, weather, epochs):
     t, now, shuffle = 0, 1, random.Random(1).shuffle
     reporters, order = min(method.reporters or len(team), len(team)), list(range(len(team)))
-    while now <= horizon:
+    while now <= horizon and t < epochs:
         t += 1
         decision = server.announce(t) or b""
         for client in team:
@@ -156,7 +157,7 @@ def _falsified(agent, i, t, now, horizon, weather, die, record, hook, said):
     if not deceives(tale, agent.p, t, now, horizon, weather, i, die, len(said or b"")):
         return said
     if agent.algorithm.trusts or not agent.algorithm.mechanism.single:
-        return _with_false_news(said, tale)
+        return said and _with_false_news(said, tale)
     words = hook(agent.open, agent.p, t, tale, fold(die, 0), record)
     return said if words < 0 else record.tobytes()[: 8 * words] or None
 

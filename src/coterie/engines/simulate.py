@@ -99,9 +99,9 @@ class Run(NamedTuple):
     server_ledgers: np.ndarray | None = None
 
 
-def desk_facts(method: Method, agents: int, folded: bool) -> dict[str, Any]:
+def desk_facts(method: Method, voices: Any) -> dict[str, Any]:
     """What a server knows of each sender beforehand: for how many agents it speaks, and with what weight."""
-    facts: dict[str, Any] = {"voices": agents if folded else 1}
+    facts: dict[str, Any] = {"voices": voices}
     return facts | ({"weight": np.array(method.weights)} if method.weights else {})
 
 
@@ -118,18 +118,26 @@ def simulate_star(
     replications: int = 1,
     delay: int = 0,
     folded: bool = False,
+    crowded: bool = False,
     weather: Weather = Weather(),
     compiled: bool = True,
     binding: Callable[..., Callable[..., Any]] = bind,
     pulse: np.ndarray | None = None,
 ) -> Run:
-    """Clients around a server, or (structure "alone") every client with a server of its own."""
+    """Clients around a server, or (structure "alone") every client with a server of its own.
+
+    folded: all share one record; crowded: those of a crowd do.
+    """
     node, server, p, R = method.node, method.server, method.p, replications
     assert server is not None
-    size = 1 if method.structure == "alone" else agents
-    places, teams, reach = 1 if folded else agents, agents // size, problem.reach(worlds, method.p.arms)
+    crowds = np.array(method.crowds) if crowded else np.ones(agents, int64)
+    if crowded:
+        assert node.mechanism.many is not None
+        node = node._replace(mechanism=node.mechanism._replace(add=node.mechanism.many))
+    size = 1 if method.structure == "alone" else len(crowds)
+    places, teams, reach = 1 if folded else len(crowds), len(crowds) // size, problem.reach(worlds, method.p.arms)
     made = lambda shape, kind: rows(shape, kind, compiled)  # noqa: E731
-    nodes = make_nodes(node, p, R, places, places, reach, method.holders, compiled)
+    nodes = make_nodes(node, p, R, places, places, reach, method.holders, compiled, 1 if folded else crowds)
     pulse = make_pulse() if pulse is None else pulse
     common = make_common(node, p, R, len(marks), compiled, pulse)
     served = make_nodes(server, p, R, teams, places, np.max(reach), 1, compiled)
@@ -144,15 +152,15 @@ def simulate_star(
         report=made(R, node.message(p)),
         decision=made(R, server.message(p)),
     )
-    for field, values in desk_facts(method, agents, folded).items():
+    for field, values in desk_facts(method, agents if folded else crowds).items():
         if field in (hall.desks.dtype.names or ()):
             hall.desks[field] = values
     for field, values in method.known.items():
-        nodes.opens[field] = values
-    chosen = flags(weather) | {"FOLDED": folded, "TRUSTED": server.trusted, "SEALED": server.sums}
+        nodes.opens[field] = values[np.cumsum(crowds) - crowds] if crowded else values
+    chosen = flags(weather) | {"FOLDED": folded, "CROWDS": crowded, "TRUSTED": server.trusted, "SEALED": server.sums}
     run = binding(star, node, problem, server=server, flags=chosen, compiled=compiled)
     worlds = worlds if compiled else worlds.view(np.recarray)
-    team = star.Team(size, min(method.reporters or size, size), method.rotate, delay)
+    team = star.Team(size, agents // teams, min(method.reporters or size, size), method.rotate, delay)
     span = Span(1, horizon, 0, first_late(horizon), marks)
     call(run, (p, seeds_of(seed), first, span, worlds, team, whole(weather, agents), nodes, hall, common), pulse, compiled)
     check_faults(node, nodes.secrets)

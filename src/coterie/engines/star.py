@@ -11,6 +11,11 @@ Folded: all clients share one record. Their turns add up in it, it speaks once f
 many), and a million clients take the memory of one. The server ends in the same bytes. It asks of an algorithm that plans
 are the same for all, that `hear` sets and `publish` only adds to what `speak` says; `Method.folds` declares it.
 
+Crowds: clients that always act alike, and see the same means, share one record (`Method.crowds` has their numbers). Their pulls
+are drawn in one go and their noise as one sum, so the cost does not grow with the clients. It is the same run in law, not in
+bytes. It asks of an algorithm that clients of a crowd know and hear the same, that what it reports are sums over the stretches
+that passed the door, and that its server goes by `voices`.
+
 A report may be lost on its way, or its client may sit out; the server goes by the reports that came. Either way the client has
 played, and its next report tells of it.
 
@@ -36,13 +41,14 @@ from coterie.privacy.offers import offers_of
 from coterie.privacy.secret import empty, enclose, falsify, hand_in, seal
 from coterie.problem.bernoulli import lay_out, regret, regret_until  # bound
 
-DROPS = FOLDED = LIES = LOSES = SEALED = SERVER_PAIRED = SERVER_STREAMED = SERVER_WEIGHS = TRUSTED = False  # bound
+CROWDS = DROPS = FOLDED = LIES = LOSES = SEALED = SERVER_PAIRED = SERVER_STREAMED = SERVER_WEIGHS = TRUSTED = False  # bound
 
 
 class Team(NamedTuple):
-    """How clients work together: `size` of them around a server, of whom `reporters` report after each plan."""
+    """How clients work together: `size` of them (or of crowds) around a server, of whom `reporters` report after each plan."""
 
     size: int
+    agents: int
     reporters: int
     rotate: bool
     delay: int  # rounds that messages are under way
@@ -77,13 +83,13 @@ def live(p, keys, span, worlds, team, number, weather, n, hall, common, r):
     tally, plan, harvest, out = common.tally[r], common.plan[r], common.harvest[r], common.out[r]
     server, decision, desks = hall.opens[r, number], hall.decision[r], hall.desks[r]
     size, start, own_world = team.size, number * team.size, 1 if worlds.shape[0] > 1 else 0
-    t, now, mark, weight = 0, 1, 0, size if FOLDED else 1
+    t, now, mark = 0, 1, 0
     while now <= horizon:
         t += 1
         if SERVER_WEIGHS:
             server_weigh(server, desks, p, t)
-        tally.down_words += size * server_speak(server, p, t, decision)
-        tally.down_messages += size
+        tally.down_words += team.agents * server_speak(server, p, t, decision)
+        tally.down_messages += team.agents
         after, later, rounds = mark, mark, 0
         for i in range(start, start + size):
             place, world = start if FOLDED else i, worlds[i * own_world]
@@ -95,7 +101,8 @@ def live(p, keys, span, worlds, team, number, weather, n, hall, common, r):
                     return
                 rounds = harvest.rounds
                 lay_out(world, plan, harvest)
-                after = note(world, plan, harvest, now, span.marks, mark, heft(weather, i, weight), totals[place], curve)
+                weight = heft(weather, i, voices(secrets[place], size))
+                after = note(world, plan, harvest, now, span.marks, mark, weight, totals[place], curve)
                 note_late(plan, harvest, now, span.late, horizon, n.late, place)
             if now + rounds - 1 > horizon:
                 if i == start or not FOLDED:
@@ -111,27 +118,28 @@ def live(p, keys, span, worlds, team, number, weather, n, hall, common, r):
                 if i == start or not FOLDED:
                     totals[place] += regret(world, plan)
         if now + rounds - 1 > horizon:
-            beat(common.pulse, size * (horizon - now + 1))
+            beat(common.pulse, team.agents * (horizon - now + 1))
             return
         now, mark = now + rounds, after
         if team.delay > 0 and now <= horizon:
             for i in range(start, start + size):
                 world = worlds[i * own_world]
                 wait(world, opens[i], p, t, keys, i, plan, harvest, min(team.delay, horizon - now + 1))
-                later = note(world, plan, harvest, now, span.marks, mark, heft(weather, i, 1), totals[i], curve)
+                weight = heft(weather, i, voices(secrets[i], size))
+                later = note(world, plan, harvest, now, span.marks, mark, weight, totals[i], curve)
                 totals[i] += regret(world, plan)
                 note_late(plan, harvest, now, span.late, horizon, n.late, i)
             mark = later
         now += team.delay
-        if not beat(common.pulse, size * (rounds + team.delay)):
+        if not beat(common.pulse, team.agents * (rounds + team.delay)):
             return
         tally.rounds += 1
-        gather(p, t, keys, now - 1, horizon, team, number, weight, weather, n, hall, common, r)
+        gather(p, t, keys, now - 1, horizon, team, number, weather, n, hall, common, r)
         pass_server_door(p, t, keys, number, plan, hall, r)
 
 
 @node
-def gather(p, t, keys, now, horizon, team, number, weight, weather, n, hall, common, r):
+def gather(p, t, keys, now, horizon, team, number, weather, n, hall, common, r):
     """Those invited report, and the server hears them."""
     size, reporters, start, invited, report = team.size, team.reporters, number * team.size, hall.invited[r], hall.report[r]
     server, desks, tally, tale = hall.opens[r, number], hall.desks[r], common.tally[r], common.tale[r]
@@ -150,8 +158,8 @@ def gather(p, t, keys, now, horizon, team, number, weight, weather, n, hall, com
                 if LIES and deceives(tale, p, t, now, horizon, weather, i, stream(keys.dice, i, LIE, t), words):
                     falsify(hall.envelopes[r, i], tale.value, p.arms)
                 words += hand_in(hall.envelopes[r, i], hall.secrets[r, number], p.arms)
-            tally.up_words += weight * words
-            tally.up_messages += weight
+            tally.up_words += voices(secrets[i], size) * words
+            tally.up_messages += voices(secrets[i], size)
             server_hear(server, desks[i], p, t, report)
 
 
@@ -166,6 +174,12 @@ def pass_server_door(p, t, keys, number, plan, hall, r):
     server_add_noise(out, secret, stream(keys.noise, -1 - number, NOISE, t),
                      stream(keys.noise, -1 - number, NOISE, -1))
     server_publish(open, p, t, plan, out)
+
+
+@node
+def voices(secret, size):
+    """How many agents a record stands for."""
+    return size if FOLDED else secret.voices if CROWDS else 1
 
 
 @node

@@ -16,7 +16,7 @@ from coterie.privacy.offers import offers_of
 from coterie.privacy.secret import take_in
 from coterie.problem.bernoulli import draw, regret  # bound
 
-OVERHEARS = PAIRED = PEEKS = STREAMED = False  # bound
+CROWDS = OVERHEARS = PAIRED = PEEKS = STREAMED = False  # bound
 
 
 @node
@@ -58,9 +58,13 @@ def carry_out(secret, open, ledger, world, p, t, keys, i, plan, harvest, out, bo
 @node
 def pull_and_release(secret, open, ledger, world, p, t, keys, i, plan, harvest, out, books):
     """`books` is False only for agents that share one ledger with another one whose entries are the same."""
+    for e in range(plan.entries if CROWDS else 0):
+        plan.pulls[e] *= secret.voices
     draw(world, secret, plan, harvest, stream(keys.world, i, REWARD, t))
     for e in range(plan.entries):
         take_in(secret, plan.arm[e], plan.pulls[e], harvest.total[e])
+    for e in range(plan.entries if CROWDS else 0):
+        plan.pulls[e] //= secret.voices
     clear(out)
     release(open, p, t, plan, offers_of(out))
     look_up(out, secret, ledger, p.arms, PAIRED, STREAMED)

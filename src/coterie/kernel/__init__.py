@@ -6,7 +6,7 @@ Everything an algorithm file needs from here can be imported from this package.
 from coterie.kernel.compiling import OPTIONS, node
 from coterie.kernel.dice import CHOICE, FAULT, IDLE, LIE, NETWORK, NOISE, REWARD, fold, pick, side, stream, uniform
 from coterie.kernel.records import UNIT, capacity, extend, one, record, rows
-from coterie.kernel.samplers import beta, binomial, discrete_laplace, laplace_share, normal, rounded_normal
+from coterie.kernel.samplers import beta, binomial, discrete_laplace, laplace_sum, normal, rounded_normal
 from coterie.kernel.tools import argmax, larger, level, nearest, ones, wrap
 
 __all__ = [
@@ -26,7 +26,7 @@ __all__ = [
     "discrete_laplace",
     "extend",
     "fold",
-    "laplace_share",
+    "laplace_sum",
     "larger",
     "level",
     "nearest",

@@ -6,6 +6,7 @@
                             arms differ; else it is empty
     most, norm              of a stream: how many rewards of an arm it can hold, and the norm that goes with it (else 0 and 1)
     holders                 how many nodes together hold one draw of shared noise
+    voices                  how many nodes that always act alike this record stands for, where a simulation folds them
     refused                 what the door did not let out, by its faults: see door.FAULTS
 """
 
@@ -21,19 +22,19 @@ def secret_record(arms: int, marks: int, alike: bool) -> dtype:
     """`alike`: one reach serves all arms."""
     n = capacity(arms)
     return record(
-        refused=int64, most=int64, holders=int64, norm=float64, reach=float64,
+        refused=int64, most=int64, holders=int64, voices=int64, norm=float64, reach=float64,
         count=(int64, n), total=(int64, n), spans=(float64, 0 if alike else n),
         mark_count=(int64, (n, marks)), mark_total=(int64, (n, marks)),
     )  # fmt: skip
 
 
 def make_secrets(
-    shape: Any, arms: int, marks: int, reach: Any, stream: int = 0, norm: float = 1.0, holders: int = 1
+    shape: Any, arms: int, marks: int, reach: Any, stream: int = 0, norm: float = 1.0, holders: int = 1, voices: Any = 1
 ) -> np.ndarray:
-    """New secrets, with the facts the door goes by. `reach` is one number, or [..., arm]."""
+    """New secrets, with the facts the door goes by. `reach` is one number, or [..., arm]; `voices` one, or one for each."""
     reach = np.asarray(reach, float)
     secrets = np.zeros(shape, secret_record(arms, marks, alike=reach.ndim == 0))
-    secrets["most"], secrets["norm"], secrets["holders"] = stream, norm, holders
+    secrets["most"], secrets["norm"], secrets["holders"], secrets["voices"] = stream, norm, holders, voices
     secrets["reach"] = reach.max(axis=-1) if reach.ndim > 0 else reach
     if reach.ndim > 0:
         secrets["spans"][..., :arms] = reach
@@ -80,10 +81,13 @@ def falsify(envelope, values, arms):
 
 @node
 def hand_in(envelope, aggregate, arms):
-    """The server takes in what is enclosed. Returns the words that takes: three for each arm, and one for their number."""
+    """The server takes in what is enclosed. Returns the words that takes: three for each arm, and one for their number.
+
+    A share of noise without pulls is enclosed, too.
+    """
     words = 1
     for k in range(arms):
-        if envelope.count[k] > 0:
+        if envelope.count[k] > 0 or envelope.total[k] != 0:
             take_in(aggregate, k, envelope.count[k], envelope.total[k])
             words += 3
     empty(envelope)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from coterie.choices import Kind, Probability, ascending
 from coterie.contract import Options
@@ -44,10 +44,30 @@ def _uniform_said(problem: Mapping[str, Any]) -> str:
     return "drawn at random between {:g} and {:g}".format(*(problem.get("between") or (0, 1)))
 
 
+def guess(arms: int, rng: np.random.Generator, best: float, gap: float) -> np.ndarray:
+    """What fits a guess: the best mean, the second a gap below it, the others one to four gaps (none below 0), in any order."""
+    _require_arms(arms)
+    if not 0 < gap < best:
+        raise UsageError(f"problem.gap must be a number > 0 and < problem.best, {best:g}, got {gap:g}")
+    below = np.concatenate([[0.0, 1.0], rng.uniform(1.0, 4.0, arms - 2)])
+    return rng.permutation(np.maximum(best - gap * below, 0.0))
+
+
+class GuessOptions(Options):
+    best: float = Field(0.6, gt=0, lt=1, description="the mean of the best arm")
+    gap: float = Field(0.1, gt=0, lt=1, description="by how much the second is worse")
+
+
+def _guess_said(problem: Mapping[str, Any]) -> str:
+    best, gap = (problem.get(key) or GuessOptions.model_fields[key].default for key in ("best", "gap"))
+    return f"drawn at random: the best is {best:g}, the second {gap:g} below it, the others up to {4 * gap:g} below it"
+
+
 INSTANCES = {
     "grid": Kind(grid, "evenly spaced between 0 and 1"),
     "uniform": Kind(uniform, _uniform_said, UniformOptions, drawn=True),
     "middle": Kind(middle, "evenly spaced between 0.3 and 0.7"),
+    "guess": Kind(guess, _guess_said, GuessOptions, drawn=True),
 }
 
 

@@ -71,8 +71,10 @@ class Case(NamedTuple):
         which: dict[str, Any] = {"seed": seed, "first": first, "replications": replications, **how}
         if self.wires is not None:
             return simulate_mesh(*arguments, self.wires, weather=self.weather, **which)
-        folded = self.method.folds and self.delay == 0 and not any(flags(self.weather).values())
-        return simulate_star(*arguments, delay=self.delay, folded=folded, weather=self.weather, **which)
+        fair = not any(flags(self.weather).values())
+        which["folded"] = self.method.folds and self.delay == 0 and fair
+        which["crowded"] = bool(self.method.crowds) and len(self.worlds) == 1 and fair
+        return simulate_star(*arguments, delay=self.delay, weather=self.weather, **which)
 
     def engine(self) -> Engine | None:
         """What `simulate` calls, once it is compiled; None: it is interpreted."""
@@ -174,7 +176,7 @@ def _make_case(study: Specification, row: Row, replication: int) -> Case:
     lines = Lines(study.network, study.problem.agents, *((study.seed, replication) if is_drawn(study.network) else ()))
     method = build(entry, row.options, setting._replace(heard=lines.heard))
     if row.content:  # that clients fold is a property of an algorithm's text, which nobody has proved for a user's own
-        method = method._replace(folds=False)
+        method = method._replace(folds=False, crowds=())
     check_faults(row, method, study.problem.agents)
     method = method._replace(warnings=(*method.warnings, *fault_warnings(row, method)))
     delay, wires, traffic = STRUCTURES[method.structure](study, method, lines, overall.max() - overall)

@@ -10,7 +10,7 @@ cheap algorithm come out three times too dear. It is a reason to ask, not a prom
 import os
 import shutil
 from functools import partial
-from math import ceil, log2
+from math import ceil, log, log2, sqrt
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,6 +34,7 @@ AROUND = 300e6  # the interpreter, the libraries and compiled code
 NS_TURN, NS_ARM, NS_LINK, NS_WORD = 110.0, 4.0, 3.0, 0.5  # of a round of one peer, of each arm and link there, of a word heard
 NS_LOST = 8.0  # a factor: of a link whose message may be lost
 NS_DRAW, NS_PULL = 25.0, 12.0  # around a server: of one arm in an epoch, of a reward that is drawn by itself
+NS_INDEX, NS_SEAT = 350.0, 1500.0  # there, where arms have an index: of each of them, and of each agent (or group) sent to one
 NS_ORDER = 12.0  # of a producer in a round
 NS_PLAN, NS_BROUGHT, NS_COIN = 1500.0, 250.0, 6.0  # of a plan of many rounds, of a message, of a round that may be sat out
 AGENTS_TRIED = 127, 63  # of which records that have a place for each agent are full
@@ -221,7 +222,7 @@ def common_bytes(method: Method, checkpoints: int) -> float:
 def star_bytes(study: Specification, row: Row, method: Method, wires: Wires, growth: float) -> float:
     agents, server = study.problem.agents, method.server
     assert server is not None
-    places = 1 if folded(method, row, wires) else agents
+    places = places_of(study, method, row, wires)
     teams = agents if method.structure == "alone" else 1
     each = role_bytes(method.node, method.p, False) + method.node.peer(method.p).itemsize + server.peer(method.p).itemsize
     each += envelope_record(method.p.arms).itemsize + 16 + growth * max(0, agents - AGENTS_BUILT)
@@ -241,8 +242,12 @@ def peer_bytes(study: Specification, row: Row, method: Method, wires: Wires, gro
     return agents * each + counted + common_bytes(method, study.checkpoints)
 
 
-def folded(method: Method, row: Row, wires: Wires) -> bool:
-    return method.folds and wires.delay == 0 and not row.content and not row.troubles()
+def places_of(study: Specification, method: Method, row: Row, wires: Wires) -> int:
+    """Records of agents, where those that act alike share one."""
+    fair = not row.content and not row.troubles()
+    if fair and method.folds and wires.delay == 0:
+        return 1
+    return len(method.crowds) if fair and method.crowds else study.problem.agents
 
 
 def singly(study: Specification, row: Row) -> bool:
@@ -254,11 +259,25 @@ def singly(study: Specification, row: Row) -> bool:
 
 
 def star_time(study: Specification, row: Row, method: Method, wires: Wires) -> float:
-    """Epochs are few where plans take many rounds, as all of ours do: each takes up to four times the samples of the last."""
+    """Epochs are few where each takes up to four times the samples of the last; an index is looked at in many more."""
     agents, arms, horizon = study.problem.agents, study.problem.arms, study.horizon
-    epochs = min(horizon, 4 + log2(horizon) / 2)
     drawn_singly = study.problem.kind == "gaussian" and study.problem.range[1] < float("inf")
-    return agents * (epochs * arms * NS_DRAW + (horizon * NS_PULL if drawn_singly else 0.0))
+    pulled = agents * horizon * NS_PULL if drawn_singly else 0.0
+    if growth := getattr(method.p, "growth", 0.0):
+        return pulled + index_time(study, row, method, wires, growth)
+    return pulled + agents * arms * NS_DRAW * min(horizon, 4 + log2(horizon) / 2)
+
+
+def index_time(study: Specification, row: Row, method: Method, wires: Wires, growth: float) -> float:
+    """Arms are released one by one, whenever their pulls have grown by so much; then all are looked at, and agents sent out.
+
+    The number of epochs was fitted to teams of 1 to 1000 agents with 10 to 100 arms, of which it is within a third.
+    """
+    teams = study.problem.agents if method.structure == "alone" else 1
+    arms, horizon, team = study.problem.arms, study.horizon, study.problem.agents // teams
+    epochs = min(horizon, log(horizon + 1) / log(growth) * (1.5 + 0.4 * arms / sqrt(team)))
+    each = arms * NS_INDEX + method.p.groups * NS_SEAT
+    return epochs * (teams * each + places_of(study, method, row, wires) * NS_TURN)
 
 
 def peer_time(study: Specification, row: Row, method: Method, wires: Wires) -> float:

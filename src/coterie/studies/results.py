@@ -20,6 +20,7 @@ from coterie.studies import store
 from coterie.studies.answers import answer
 from coterie.studies.budget import dearest_path
 from coterie.studies.case import Case, checkpoints, make_case, problem_of
+from coterie.studies.floors import floor_of
 from coterie.studies.rows import Summary, SummaryRow
 from coterie.studies.running import AGENTS_SHOWN, Batch, Columns, mean_of_known
 from coterie.studies.spec import Row, Specification, finite_or_null, rewritten
@@ -159,6 +160,7 @@ def summarise(study: Specification, row: Row, columns: Columns) -> SummaryRow:
         **problem_of(study).tell(case.method, columns, AGENTS_SHOWN),
         "warnings": [*case.method.warnings, *own_file_warnings(row)],
         **({"own_file": own_file(row)} if row.content else {}),
+        **({"floor": floor} if (floor := floor_of(study, row, said)) else {}),
         "seconds": float(seconds),
         "agent_rounds_per_second": agents * study.horizon * study.replications / max(float(seconds), 1e-9),
     }

@@ -143,6 +143,14 @@ class Purchases(TypedDict):
     against: dict[str, Against]
 
 
+class Floor(TypedDict):
+    """What the regret of all agents cannot stay below in the long run: constant * ln(agents * round)."""
+
+    constant: float
+    kind: str  # alike | private | unlike: which of the three cases of theory.floor it is
+    label: str  # asymptotic: at a finite round regret may lie below
+
+
 class SummaryRow(TypedDict):
     label: str
     algorithm: str
@@ -167,6 +175,7 @@ class SummaryRow(TypedDict):
     promise: PromiseOf
     extra: dict[str, Any]  # what a family measures
     procurement: NotRequired[Purchases]
+    floor: NotRequired[Floor]  # where one is known
     warnings: list[str]
     own_file: NotRequired[OwnFile]
     seconds: float

@@ -153,15 +153,16 @@ def _run(study: Specification, cases: _Cases, batch: Batch, pulse: np.ndarray) -
     traffic, lies = case.traffic(run.tallies), case.weather.liar == 1
     found, totals = found_best(run.late, case.best_arms), run.totals.copy()
     own = method.facts | (method.extra(run.inners, run.opens) if method.extra else {})
+    voices = run.secrets["voices"][0] * (case.agents // int(run.secrets["voices"][0].sum()))  # agents that are alike are one
     if lies.any():  # a liar's own fate does not count
         found[:, lies] = totals[:, lies] = np.nan
     if not problem.has_best_arm:
         found[:] = np.nan
     return {
         "curves": run.curves,
-        "best_arm_rate": mean_of_known(found.T),
-        "finders": (found == 1).sum(axis=1) * (case.agents // found.shape[1]),  # agents that are alike are one
-        "seekers": (~np.isnan(found)).sum(axis=1) * (case.agents // found.shape[1]),
+        "best_arm_rate": mean_of_known(np.repeat(found, voices, axis=1).T),
+        "finders": (found == 1) @ voices,
+        "seekers": ~np.isnan(found) @ voices,
         **{name: np.asarray(getattr(traffic, name), float) for name in ("rounds", "messages", "bytes", "cost")},
         "epsilon": booked(method, run),
         "totals": totals[:, :AGENTS_SHOWN],

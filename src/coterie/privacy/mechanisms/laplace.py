@@ -2,7 +2,7 @@
 
 from math import inf
 
-from coterie.kernel import UNIT, discrete_laplace, node, side
+from coterie.kernel import UNIT, discrete_laplace, laplace_sum, node, side
 from coterie.kernel.samplers import WIDE, wide_laplace
 from coterie.privacy import exact
 from coterie.privacy.mechanisms.mechanism import Mechanism
@@ -22,4 +22,13 @@ def add_laplace(out, secret, die, lasting):
                 out.value[e] += discrete_laplace(side(die, e), UNIT * out.sensitivity[e] / out.price[e])
 
 
-LAPLACE = Mechanism("laplace", add_laplace, "laplace.md", exact.discrete_laplace)
+@node
+def add_parts(out, secret, die, lasting):
+    """Of a draw that several nodes hold together, or of the draws of all nodes that a record stands for."""
+    for e in range(out.entries):
+        if out.price[e] < inf:
+            scale = UNIT * out.sensitivity[e] / out.price[e]
+            out.value[e] += laplace_sum(side(die, e), scale, float(secret.voices) / float(secret.holders))
+
+
+LAPLACE = Mechanism("laplace", add_laplace, "laplace.md", exact.discrete_laplace, many=add_parts)

@@ -18,6 +18,7 @@ class Mechanism(NamedTuple):
     adds_up: Literal["prices", "squares", "never"] = "prices"  # of epsilons, of mus, or not at all
     covers: Literal["entry", "pair", "stream", "nothing"] = "entry"  # what a price pays for; a pair is (number, sum)
     norm: Callable[[int], float] = lambda rewards: 1.0  # of a stream that can hold so many rewards
+    many: Callable | None = None  # `add` for records that stand for several nodes each (`secret.voices`); None: there is none
     single: bool = True  # False: one report by itself is not protected, only the sum of those of all holders
 
     @property

@@ -5,17 +5,9 @@ and a report by itself is not protected. So what passes such a door is sealed: n
 handed the sum of all (`SUMS`), which needs no more noise and was paid for by its holders.
 """
 
-from math import inf
-
-from coterie.kernel import UNIT, laplace_share, node, side
+from coterie.kernel import node
+from coterie.privacy.mechanisms.laplace import add_parts
 from coterie.privacy.mechanisms.mechanism import Mechanism
-
-
-@node
-def add_shares(out, secret, die, lasting):
-    for e in range(out.entries):
-        if out.price[e] < inf:
-            out.value[e] += laplace_share(side(die, e), UNIT * out.sensitivity[e] / out.price[e], secret.holders)
 
 
 @node
@@ -23,5 +15,5 @@ def add_nothing(out, secret, die, lasting):
     """The noise is in the sums already."""
 
 
-SHARES = Mechanism("shares", add_shares, "laplace.md", single=False)
+SHARES = Mechanism("shares", add_parts, "laplace.md", single=False, many=add_parts)
 SUMS = Mechanism("sums", add_nothing, "laplace.md", covers="nothing")

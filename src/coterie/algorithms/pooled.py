@@ -1,0 +1,632 @@
+"""Pooled private UCB: all agents are one learner with many hands, around a server or among peers.
+
+Of each arm there is one estimate: noised sums of batches of rewards, added up and never forgotten. Its index is the largest
+mean that the noised sum does not contradict, by Chernoff's method for rewards and noise at once. For rewards in [0, 1], with x
+their noised mean, n pulls and J draws of Laplace noise of scale 1/e in it, and N the pulls of all agents so far:
+
+    U = min(1, min over 0 < l < e of (1 - exp(-l x - (B - J ln(1 - l^2/e^2)) / n)) / (1 - exp(-l)))
+    B = max(0, ln N - thrift ln n)
+
+Agents are shared out one by one, each to the arm with the largest index, as if the batches of those before it had come in with
+the mean their arm has now. So few explore, each for long, and the others play what is best: a long batch of one agent carries
+one draw of noise where short batches of many carry many. An arm is released when its pulls since the last release exceed those
+before by `growth`. Every reward is in one release, and all acts follow from releases.
+
+    apart     agents play different arms at a time: for agents that see the same means
+    together  all agents play one arm at a time, equally often: also for agents whose means differ, and the best average counts
+
+    pooled-ucb  a server keeps the estimates and shares out; reports may also travel among peers, or through sinks
+    peer-ucb    no server. A common clock has windows that grow with time; in each every agent shares out all agents by what it
+                has heard, and takes the place that is its own
+    solo-ucb    every agent for itself, by the same rule
+
+What is proved, what is argued, what was measured and where it breaks: docs/pooled-ucb.md. Compare Azize, Wu, Honda, Orabona,
+Ito and Basu (2025) for the index of a single agent.
+"""
+
+from math import ceil, exp, inf, log, sqrt
+from typing import Any, Literal
+
+import numpy as np
+from numpy import float64, int64
+from pydantic import Field
+
+from coterie import contract
+from coterie.algorithms.cooperative import Life
+from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, offer, order, params
+from coterie.errors import UsageError
+from coterie.kernel import UNIT, argmax, capacity, extend, node, record
+from coterie.limits import EPSILON_LEAST
+from coterie.privacy.mechanisms import SHARES, SUMS
+
+STEEPEST = 40.0  # the largest l that is tried: more matters only for means within e^-40 of 0 or 1
+GOLDEN = 0.6180339887498949
+PORTIONS = 64  # agents are shared out in so many at most
+PULLS_MOST = 2.0**45  # of all agents: sums stay within 62 bits
+
+
+# --- the index ------------------------------------------------------------------------------------------
+
+
+@node
+def upper(x, n, draws, scale, level):
+    """U: the largest mean that x does not contradict."""
+    tilt = best_tilt(x, n, draws, scale, level)
+    return min(1.0, max(0.0, bound_at(tilt, x, n, draws, scale, level)))
+
+
+@node
+def best_tilt(x, n, draws, scale, level):
+    """The l of the least bound, by golden sections of ln l. Every l gives a bound, so the search need not be exact."""
+    top = min(STEEPEST, (1.0 - 1e-9) / scale) if draws * scale > 0.0 else STEEPEST
+    low, high = log(1e-4 * min(top, 1.0)), log(top)
+    a, b = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    at_a, at_b = bound_at(exp(a), x, n, draws, scale, level), bound_at(exp(b), x, n, draws, scale, level)
+    for _ in range(22):
+        if at_a < at_b:
+            high, b, at_b = b, a, at_a
+            a = high - GOLDEN * (high - low)
+            at_a = bound_at(exp(a), x, n, draws, scale, level)
+        else:
+            low, a, at_a = a, b, at_b
+            b = low + GOLDEN * (high - low)
+            at_b = bound_at(exp(b), x, n, draws, scale, level)
+    return exp(a if at_a < at_b else b)
+
+
+@node
+def bound_at(tilt, x, n, draws, scale, level):
+    """What Chernoff's method gives for one l, the tilt."""
+    if draws > 0.0:
+        level -= draws * log(1.0 - tilt * tilt * scale * scale)
+    return (1.0 - exp(-tilt * x - level / n)) / (1.0 - exp(-tilt))
+
+
+@node
+def level_of(p, pulls, n):
+    """B: a mean may lie outside with probability e^-B."""
+    return max(0.0, log(pulls) - p.thrift * log(n))
+
+
+@node
+def mean_of(open, p, k):
+    """Of arm k as released, scaled to [0, 1] (noise may lead outside)."""
+    return (open.total[k] / (UNIT * float(open.count[k])) - p.low) / p.reach
+
+
+@node
+def leader_of(open, p, pulls):
+    """The arm with the best lower bound; before anything is known, the one with most seats."""
+    leader, best = argmax(open.seats, p.arms), -1.0
+    for k in range(p.arms):
+        if open.count[k] > 0 and max(0.0, mean_of(open, p, k)) > best:  # no lower bound lies above
+            n = float(open.count[k])
+            low = 1.0 - upper(1.0 - mean_of(open, p, k), n, open.draws[k], p.scale, level_of(p, pulls, n))
+            if low > best:
+                leader, best = k, low
+    return leader
+
+
+# --- sharing out ----------------------------------------------------------------------------------------
+
+
+def estimate_record(p):
+    """What is known of each arm, and the agents that are to play it."""
+    n = capacity(p.arms)
+    return record(
+        count=(int64, n), total=(int64, n), draws=(float64, n),  # n, S and J, as released
+        pending=(int64, n),  # pulls that were ordered and are not released
+        seats=(int64, n), ahead=(float64, n), fresh=(float64, n),  # groups that play it; n and new J as if they had
+        index=(float64, n), searched=(int64, n), tilt=(float64, n),  # a bound that may be too large, until it is searched for
+    )  # fmt: skip
+
+
+@node
+def batch_of(open, p, k):
+    """Pulls of one agent that make arm k due."""
+    return max(p.first, ceil((p.growth - 1.0) * open.count[k]))
+
+
+@node
+def share_out(open, p, pulls):
+    """seats[k] groups of agents for arm k, where all agents together have pulled `pulls` times."""
+    for k in range(p.arms):
+        open.seats[k], open.fresh[k] = 0, 0.0
+        open.ahead[k] = float(open.count[k] + open.pending[k])
+        look_at(open, p, k, pulls)
+    for _ in range(p.groups):
+        best = first_of(open, p)
+        while open.searched[best] == 0:
+            search(open, p, best, pulls)
+            best = first_of(open, p)
+        open.seats[best] += 1
+        open.ahead[best] += float(p.portion * batch_of(open, p, best))
+        open.fresh[best] = p.draws if p.draws > 0.0 else float(p.portion * open.seats[best])
+        look_at(open, p, best, pulls)
+
+
+@node
+def first_of(open, p):
+    """The arm with the largest index, of several the one with fewest pulls."""
+    best = 0
+    for k in range(1, p.arms):
+        tie = open.index[k] == open.index[best] and open.ahead[k] < open.ahead[best]
+        if open.index[k] > open.index[best] or tie:
+            best = k
+    return best
+
+
+@node
+def look_at(open, p, k, pulls):
+    """What the l that was best last time says of an arm: it is no less than the index, and costs no search."""
+    open.searched[k] = 0
+    if open.count[k] == 0:
+        open.index[k] = 2.0 if open.ahead[k] == 0.0 else -1.0  # never played; being played for the first time
+        open.searched[k] = 1
+    elif open.tilt[k] == 0.0:
+        open.index[k] = 1.0
+    else:
+        n, draws = open.ahead[k], open.draws[k] + open.fresh[k]
+        bound = bound_at(open.tilt[k], mean_of(open, p, k), n, draws, p.scale, level_of(p, pulls, n))
+        open.index[k] = min(1.0, max(0.0, bound))
+
+
+@node
+def search(open, p, k, pulls):
+    n, draws = open.ahead[k], open.draws[k] + open.fresh[k]
+    open.tilt[k] = best_tilt(mean_of(open, p, k), n, draws, p.scale, level_of(p, pulls, n))
+    bound = bound_at(open.tilt[k], mean_of(open, p, k), n, draws, p.scale, level_of(p, pulls, n))
+    open.index[k], open.searched[k] = min(open.index[k], max(0.0, bound)), 1
+
+
+# --- around a server: the client ------------------------------------------------------------------------
+
+
+def client_open(p):
+    n = capacity(p.arms)
+    return record(
+        number=int64, arm=int64, rounds=int64, leader=int64, asked=int64,
+        due=(int64, n), waiting=(int64, n),  # arms that are asked for; own pulls of each arm that are not released
+        count=(int64, n), total=(int64, n),  # of the arms that are asked for, in their order
+    )  # fmt: skip
+
+
+def report_record(p):
+    return record(word=(int64, 2 * capacity(p.arms)))
+
+
+def decision_record(p):
+    """Words: the arms that are due after this epoch, then pairs of an arm and its seats."""
+    return record(rounds=int64, leader=int64, asked=int64, played=int64, word=(int64, 3 * capacity(p.arms)))
+
+
+@node
+def hear_decision(open, peer, p, t, decision):
+    """Groups move on by one seat in every epoch, so that all take part in exploring."""
+    open.rounds, open.leader, open.asked = decision.rounds, decision.leader, decision.asked
+    for d in range(open.asked):
+        open.due[d] = decision.word[d]
+    seat = (open.number // p.portion + t) % p.groups
+    for e in range(decision.played):
+        k, seats = decision.word[open.asked + 2 * e], decision.word[open.asked + 2 * e + 1]
+        if 0 <= seat < seats:
+            open.arm = k
+        seat -= seats
+
+
+@node
+def choose(open, p, t, die, plan):
+    open.waiting[open.arm] += open.rounds
+    order(plan, open.arm, open.rounds)
+
+
+@node
+def idle(open, p, t, die):
+    return open.leader
+
+
+@node
+def release(open, p, t, plan, out):
+    for d in range(open.asked):
+        if open.waiting[open.due[d]] > 0:
+            offer(out, open.due[d], p.epsilon)
+
+
+@node
+def publish(open, p, t, plan, out):
+    e = 0
+    for d in range(open.asked):
+        open.count[d] = open.total[d] = 0
+        if e < out.entries and out.arm[e] == open.due[d]:
+            open.count[d], open.total[d] = out.last[e] - out.first[e] + 1, out.value[e]
+            open.waiting[open.due[d]] = 0
+            e += 1
+
+
+@node
+def speak_report(open, p, t, report):
+    said = 0
+    for d in range(open.asked):
+        report.word[2 * d], report.word[2 * d + 1] = open.count[d], open.total[d]
+        said += open.count[d]
+    return 2 * open.asked if said > 0 else 0
+
+
+@node
+def lie_report(open, p, t, tale, die, report):
+    words = speak_report(open, p, t, report)
+    for d in range(open.asked):
+        report.word[2 * d + 1] = int(tale.value[open.due[d]] * UNIT) * report.word[2 * d]
+    return words
+
+
+# --- around a server: the server ------------------------------------------------------------------------
+
+
+def server_open(p):
+    return extend(estimate_record(p), now=int64, asked=int64, due=(int64, capacity(p.arms)))
+
+
+def desk_record(p):
+    return record(voices=int64)
+
+
+@node
+def hear_report(open, peer, p, t, report):
+    """A report of more pulls than there were rounds is no agent's."""
+    for d in range(open.asked):
+        k, count = open.due[d], report.word[2 * d]
+        if 0 < count <= peer.voices * open.now:
+            open.count[k] += count
+            open.total[k] += report.word[2 * d + 1]
+            open.draws[k] += peer.voices
+
+
+@node
+def speak_decision(open, p, t, decision):
+    pulls = max(1.0, float(p.agents) * open.now)
+    share_out(open, p, pulls)
+    decision.leader = leader_of(open, p, pulls)
+    decision.rounds = until_due(open, p)
+    if pulls > p.pulls_most:  # nothing more is learned
+        settle(open, p, decision)
+    open.now += decision.rounds
+    ask_for(open, p, decision)
+    return 4 + open.asked + 2 * decision.played
+
+
+@node
+def until_due(open, p):
+    """Rounds until the first arm that is played is due, and no fewer than a first batch has."""
+    rounds = p.horizon
+    for k in range(p.arms):
+        if open.seats[k] > 0:
+            missing = max(0.0, (p.growth - 1.0) * open.count[k] - open.pending[k])
+            rounds = min(rounds, max(p.first, ceil(missing / (p.portion * open.seats[k]))))
+    return rounds
+
+
+@node
+def settle(open, p, decision):
+    for k in range(p.arms):
+        open.seats[k] = p.groups if k == decision.leader else 0
+    decision.rounds = p.horizon
+
+
+@node
+def ask_for(open, p, decision):
+    """After the epoch that begins now, for arms whose pulls since the last release will have grown enough."""
+    open.asked = decision.played = 0
+    for k in range(p.arms):
+        open.pending[k] += p.portion * open.seats[k] * decision.rounds
+        if open.pending[k] > 0 and open.pending[k] >= (p.growth - 1.0) * open.count[k]:
+            open.due[open.asked] = decision.word[open.asked] = k
+            open.pending[k] = 0
+            open.asked += 1
+    decision.asked = open.asked
+    for k in range(p.arms):
+        if open.seats[k] > 0:
+            place = open.asked + 2 * decision.played
+            decision.word[place], decision.word[place + 1] = k, open.seats[k]
+            decision.played += 1
+
+
+# --- a server that is handed sums, raw or with shares of noise ------------------------------------------------
+
+
+@node
+def share_release(open, p, t, plan, out):
+    """Of every arm that is asked for: who has not played it adds a share of the noise."""
+    for d in range(open.asked):
+        offer(out, open.due[d], p.epsilon)
+        open.waiting[open.due[d]] = 0
+
+
+@node
+def speak_briefly(open, p, t, report):
+    report.word[0] = t
+    return 1
+
+
+@node
+def speak_if_asked(open, p, t, report):
+    """Who has not played what is asked for has nothing to say. What is enclosed is all that is new."""
+    news = False
+    for d in range(open.asked):
+        news |= open.waiting[open.due[d]] > 0
+    for k in range(p.arms if news else 0):
+        open.waiting[k] = 0
+    report.word[0] = t
+    return 1 if news else 0
+
+
+@node
+def sums_release(open, p, t, plan, out):
+    for d in range(open.asked):
+        offer(out, open.due[d], p.epsilon)
+
+
+@node
+def sums_publish(open, p, t, plan, out):
+    """So many pulls count as are in the sum: someone may have been away."""
+    for e in range(out.entries):
+        k = out.arm[e]
+        open.count[k] += out.last[e] - out.first[e] + 1
+        open.total[k] += out.value[e]
+        open.draws[k] += p.draws
+
+
+CLIENT = Algorithm(
+    "pooled_client", client_open, report_record, hears=decision_record, choose=choose, idle=idle, release=release,
+    publish=publish, speak=speak_report, hear=hear_decision, lie=lie_report,
+)  # fmt: skip
+SERVER = Algorithm(
+    "pooled_server", server_open, decision_record, desk_record, hears=report_record, speak=speak_decision, hear=hear_report,
+)  # fmt: skip
+BRIEF = CLIENT._replace(publish=contract.publish, lie=contract.lie)
+SHARING = BRIEF._replace(release=share_release, speak=speak_briefly, mechanism=SHARES)
+TRUSTING = BRIEF._replace(release=contract.release, speak=speak_if_asked, trusts=True)
+SUMMING = SERVER._replace(hear=contract.hear, release=sums_release, publish=sums_publish)
+OPENING, TRUSTED = SUMMING._replace(mechanism=SUMS, sums=True), SUMMING._replace(trusted=True)
+ROLES = {"local": (CLIENT, SERVER), "secagg": (SHARING, OPENING), "central": (TRUSTING, TRUSTED)}
+
+
+# --- among peers ----------------------------------------------------------------------------------------
+
+
+def peer_open(p):
+    n = capacity(p.arms)
+    return extend(
+        estimate_record(p),
+        number=int64, window=int64, until=int64, arm=int64, quota=int64, leader=int64, playing=int64,
+        said_count=int64, said_total=int64,
+        waiting=(int64, n), released=(int64, n),  # own pulls
+        lately=(int64, n),  # pulls of all that this window will bring; those of the last one are `pending`
+    )  # fmt: skip
+
+
+def peer_message(p):
+    return record(arm=int64, count=int64, total=int64)
+
+
+@node
+def peer_hear(open, peer, p, t, message):
+    """Claims that no agent can make are dropped."""
+    if 0 <= message.arm < p.arms and 0 < message.count <= t:
+        learn(open, message.arm, message.count, message.total)
+
+
+@node
+def learn(open, k, count, total):
+    open.count[k] += count
+    open.total[k] += total
+    open.draws[k] += 1.0
+    arrived = min(open.pending[k], count)
+    open.pending[k] -= arrived
+    open.lately[k] = max(0, open.lately[k] - (count - arrived))
+
+
+@node
+def peer_choose(open, p, t, die, plan):
+    """A batch of the arm to explore, then the leader: until enough of it can be released, or the window ends."""
+    if t > open.until:
+        begin_window(open, p, t)
+    open.playing, pulls = open.arm, open.quota
+    if pulls == 0:
+        open.playing = open.leader
+        pulls = min(open.until - t + 1, max(1, own_batch(open, p, open.leader) - open.waiting[open.leader]))
+    open.waiting[open.playing] += pulls
+    order(plan, open.playing, pulls)
+
+
+@node
+def begin_window(open, p, t):
+    """What the last window should have brought is on its way; what the one before should have is given up."""
+    while open.until < t:
+        open.until += max(p.first, ceil(p.pace * (open.until + 1)))
+        open.window += 1
+    rounds, pulls = open.until - t + 1, float(p.agents) * t
+    for k in range(p.arms):
+        open.pending[k] = open.lately[k]
+    share_out(open, p, pulls)
+    open.leader = leader_of(open, p, pulls)
+    open.arm, seat = open.leader, (open.number // p.portion + open.window) % p.groups
+    for k in range(p.arms):
+        open.lately[k] = p.portion * open.seats[k] * min(rounds, batch_of(open, p, k))
+        if 0 <= seat < open.seats[k]:
+            open.arm = k
+        seat -= open.seats[k]
+    open.quota = 0 if open.arm == open.leader else min(rounds, batch_of(open, p, open.arm))
+
+
+@node
+def own_batch(open, p, k):
+    """Own pulls of an arm that are worth a release, if it is not explored."""
+    return max(p.first, ceil((p.growth - 1.0) * open.released[k]))
+
+
+@node
+def peer_release(open, p, t, plan, out):
+    if open.quota > 0 or open.waiting[open.playing] >= own_batch(open, p, open.playing):
+        offer(out, open.playing, p.epsilon)
+
+
+@node
+def peer_publish(open, p, t, plan, out):
+    open.quota = open.said_count = 0
+    if out.entries > 0:
+        k = open.playing
+        open.said_count, open.said_total = open.waiting[k], out.value[0]
+        open.released[k] += open.said_count
+        open.waiting[k] = 0
+        learn(open, k, open.said_count, open.said_total)
+
+
+@node
+def peer_speak(open, p, t, message):
+    message.arm, message.count, message.total = open.playing, open.said_count, open.said_total
+    return 3 if open.said_count > 0 else 0
+
+
+@node
+def peer_lie(open, p, t, tale, die, message):
+    if tale.arm >= 0:
+        message.arm, message.count = tale.arm, max(1, t // tale.shares)
+    message.total = int(tale.value[message.arm] * UNIT) * message.count
+    return 3
+
+
+PEER = Algorithm(
+    "pooled_peer", peer_open, peer_message, choose=peer_choose, release=peer_release, publish=peer_publish, speak=peer_speak,
+    hear=peer_hear, lie=peer_lie, seldom=True, commits=True,
+)  # fmt: skip
+
+
+# --- what a study may set, and what it means ----------------------------------------------------------------
+
+
+class PooledOptions(Options):
+    """Those of all three."""
+
+    mode: Literal["private"] = Field("private", description="there is no printed form")
+    epsilon: float = Field(1.0, ge=EPSILON_LEAST, description="inf: no privacy")
+    noise: Literal["local", "secagg", "central"] = Field("local", description="who adds it")
+    honest: int | None = Field(None, ge=2, description="agents that add their share of noise, for secagg; default nine in ten")
+    through: Literal["server", "peers", "components"] = Field("server", description="how reports travel")
+    play: Literal["apart", "together"] | None = Field(None, description="default: apart where all agents see the same means")
+    batch: int | None = Field(None, ge=1, le=10**9, description="rounds of a first batch; default about 8 / epsilon")
+    growth: float = Field(1.5, ge=1.01, le=16, description="an arm is released when its pulls have grown by this factor")
+    thrift: float = Field(0.5, ge=0, le=1, description="0: most cautious; 1: lower regret in the mean, and rare bad runs")
+    life: Life = Field("diameter", description="hops a message lives")
+    pace: float | None = Field(None, ge=1e-3, le=1, description="a window lasts so many times the rounds before it")
+
+
+AROUND_SERVER = PooledOptions.without("life", "pace")
+AMONG_PEERS = PooledOptions.without("noise", "honest", "through", "play")
+SOLO = PooledOptions.without("noise", "honest", "through", "play", "life", "pace").by_default(epsilon=inf, growth=1.2)
+STRUCTURES = {"server": "server", "peers": "synchronise", "components": "hybrid"}
+
+
+def build_pooled(o: PooledOptions, s: Setting) -> Method:
+    check(o, s)
+    together = o.play == "together" or (o.play is None and not s.homogeneous)
+    noise = o.noise if o.epsilon < inf else "local"
+    client, server = ROLES[noise]
+    holders = holders_of(o, s) if noise == "secagg" else 1
+    p = make_params(o, s, noise, together, draws={"secagg": s.agents / holders, "central": 1.0}.get(noise, 0.0))
+    apart = "play = 'apart' estimates the mean of those who played an arm, not of all: agents differ, so use 'together'"
+    return Method(
+        client, p, claim(noise, o.epsilon), server=server, structure=STRUCTURES[o.through], holders=holders,
+        crowds=crowds_of(p) if s.homogeneous else (), known={"number": np.arange(s.agents)},
+        warnings=() if s.homogeneous or together else (apart,),
+    )  # fmt: skip
+
+
+def crowds_of(p: Any) -> tuple[int, ...]:
+    """Groups move as one."""
+    return tuple(min(p.portion, p.agents - start) for start in range(0, p.agents, p.portion)) if p.portion > 1 else ()
+
+
+def build_solo(o: PooledOptions, s: Setting) -> Method:
+    """Every agent with a server of its own."""
+    one = s._replace(agents=1, homogeneous=True, weights=())
+    check(o, one)
+    p = make_params(o, one, "local", together=True)
+    return Method(CLIENT, p, claim("local", o.epsilon), server=SERVER, structure="alone")
+
+
+def build_peer(o: PooledOptions, s: Setting) -> Method:
+    check(o, s)
+    pace = o.pace or 0.1 * min(1.0, s.agents / (2.0 * s.arms))  # every arm needs its turn
+    p = make_params(o, s, "local", together=False, pace=pace)
+    unlike = "agents differ: what is estimated of an arm is the mean of those who explored it"
+    known = {"number": np.arange(s.agents)}
+    return Method(PEER, p, claim("local", o.epsilon), known=known, life=o.life, warnings=() if s.homogeneous else (unlike,))
+
+
+def check(o: PooledOptions, s: Setting) -> None:
+    if s.unbounded:
+        raise UsageError("rewards must be bounded for a pooled index: give problem.clip = [low, high]")
+    if s.weights:
+        raise UsageError("problem.weights must be left out: pooling averages all agents alike")
+    if o.noise != "local" and o.through != "server":
+        raise UsageError(f"noise must be local with through = {o.through!r}, where single reports travel, got {o.noise!r}")
+    if o.honest is not None and o.noise != "secagg":
+        raise UsageError(f"honest is used only together with noise = 'secagg', got honest = {o.honest}")
+
+
+def holders_of(o: PooledOptions, s: Setting) -> int:
+    """Agents whose shares make a whole draw of noise: nine in ten, if the study does not say how many are honest."""
+    if s.agents < 2:
+        raise UsageError(f"agents must be a whole number >= 2 with noise = 'secagg', got {s.agents}")
+    stated = o.honest or max(2, s.agents - ceil(s.agents / 10))
+    if stated > s.agents:
+        raise UsageError(f"honest must be a whole number in 2..{s.agents} (the agents), got {stated}")
+    return stated
+
+
+def make_params(o: PooledOptions, s: Setting, noise: str, together: bool, draws: float = 0.0, pace: float = 0.0) -> Any:
+    portion = s.agents if together else ceil(s.agents / PORTIONS)
+    first = o.batch or first_batch(o.epsilon, s, noise, together)
+    return params(
+        o, s, agents=s.agents, horizon=s.horizon, low=s.low, reach=s.reach,
+        portion=portion,  # agents that always play the same arm
+        groups=ceil(s.agents / portion),  # of so many agents, the last one perhaps smaller
+        first=min(first, max(1, s.horizon // s.arms)),  # b0: rounds of a first batch
+        scale=0.0 if o.epsilon == inf else 1.0 / o.epsilon,  # of one draw of noise, in widths of a reward; 0: none
+        draws=draws,  # of noise in a release; 0: one of each agent that reports
+        pace=pace,  # a window lasts so many times the rounds before it
+        pulls_most=PULLS_MOST / max(abs(s.low), abs(s.high)),
+    )  # fmt: skip
+
+
+def first_batch(epsilon: float, s: Setting, noise: str, together: bool) -> int:
+    """Rounds after which noise is not the larger part of a batch; fewer where many agents share an arm."""
+    if epsilon == inf:
+        return 1
+    if noise == "local":
+        share = sqrt(10.0 / s.agents) if together else 40.0 * s.arms / s.agents
+    else:
+        share = 1.0 / s.agents if together else float(s.arms) / s.agents
+    return max(1, ceil(8.0 / epsilon * min(1.0, share) - 1e-9))
+
+
+def claim(noise: str, epsilon: float) -> Claim:
+    notes = {
+        "local": "each reward enters one noised batch, once, whatever the horizon",
+        "secagg": "holds only if secure aggregation shows the sum of all reports and no single one, which carries a share of "
+        "the noise only, and only if as many agents as stated are honest",
+        "central": "the server is trusted: it receives raw sums and adds the noise",
+    }
+    return Claim(epsilon, note="no noise is added" if epsilon == inf else notes[noise])
+
+
+ENTRIES = (
+    Entry("pooled-ucb", "all agents are one learner with many hands; a server shares them out among the arms", AROUND_SERVER,
+          build_pooled,
+          ({}, {"epsilon": inf}, {"noise": "secagg"}, {"noise": "central"}, {"play": "together", "growth": 2.0, "thrift": 0.0},
+           {"through": "peers"}, {"through": "components", "epsilon": 0.3})),
+    Entry("peer-ucb", "all agents are one learner with many hands; each hears the others, without a server",
+          AMONG_PEERS, build_peer, ({}, {"epsilon": inf})),
+    Entry("solo-ucb", "every agent learns alone by the same rule and sends nothing", SOLO, build_solo, ({}, {"epsilon": 1.0})),
+)

@@ -1,0 +1,189 @@
+"""Pooled UCB around a server: epochs, reports, who adds the noise, and agents that share one record.
+
+Engines are compiled for four arms only, and interpreted where that is enough.
+"""
+
+from math import inf
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+
+from coterie.algorithms import entries
+from coterie.contract import Setting
+from coterie.engines.faults import Weather
+from coterie.engines.simulate import simulate_star
+from coterie.errors import UsageError
+from coterie.kernel import UNIT
+from coterie.privacy.ledger import loss_per_reward
+from coterie.problem import bernoulli
+from coterie.studies import load_study
+from coterie.studies.case import make_case
+
+MEANS = np.array([0.8, 0.6, 0.4, 0.1])
+CERTAIN = np.array([1.0, 0.0, 1.0, 0.0])
+
+
+def made(agents, horizon=3000, **options):
+    entry = entries()["pooled-ucb"]
+    return entry.build(entry.options(**options), Setting(agents=agents, arms=4, horizon=horizon))
+
+
+def run(method, agents, horizon=3000, means=MEANS, replications=1, **how):
+    marks = np.unique(np.geomspace(1, horizon, 20).astype(np.int64))
+    worlds = bernoulli.world(np.atleast_2d(means))
+    return simulate_star(method, bernoulli, worlds, agents, horizon, marks, seed=2, replications=replications, **how)
+
+
+def counted(open, secrets):
+    """[arm]: pulls that were reported, and pulls that there were."""
+    return open["count"][:4], secrets["count"][:, :4].sum(axis=0)
+
+
+# --- what the server knows ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("play", ["apart", "together"])
+@pytest.mark.parametrize("noise", ["local", "secagg", "central"])
+def test_without_noise_to_speak_of_the_server_has_the_sums_of_all_released_rewards(noise, play):
+    """At epsilon 1e6 noise is below 1e-3 of a reward."""
+    method = made(6, epsilon=1e6, noise=noise, play=play)
+    done = run(method, 6, means=CERTAIN, compiled=False)
+    open = done.servers[0, 0]
+    known, pulled = counted(open, done.secrets[0])
+    assert (known <= pulled).all() and (known > 0).all() and known.sum() > pulled.sum() / 2
+    assert_allclose(open["total"][:4] / UNIT, known * CERTAIN, atol=0.5)
+
+
+def test_an_arm_is_released_when_it_has_grown_by_half_and_every_agent_pays_once():
+    """Releases of the best arm: about ln(T / b0) / ln 1.5 of them, whoever pulled it."""
+    done = run(made(6), 6, horizon=50_000)
+    draws, count = done.servers["draws"][0, 0, :4], done.servers["count"][0, 0, :4]
+    assert loss_per_reward(done.ledgers)[0].tolist() == [1.0] * 6
+    assert (draws[1:] < 200).all() and 15 <= done.ledgers["entries"][0, :, 0, 0].max() <= 60
+    assert count[0] > 0.6 * 6 * 50_000
+    assert done.tallies["up_messages"][0] <= 6 * done.tallies["rounds"][0]
+
+
+def test_idle_agents_play_the_arm_with_the_best_lower_bound():
+    """With a delay so long that waiting is most of the run, nearly all of it is spent on the best arm."""
+    quick, slow = (run(made(6), 6, horizon=20_000, delay=delay) for delay in (0, 500))
+    assert slow.tallies["rounds"][0] < quick.tallies["rounds"][0]
+    late = slow.late[0].sum(axis=0)
+    assert late.argmax() == 0 and late[0] > 0.9 * late.sum()
+
+
+def test_reports_that_are_lost_are_not_counted():
+    done = run(made(6), 6, weather=Weather(loss=0.5), compiled=False)
+    known, pulled = counted(done.servers[0, 0], done.secrets[0])
+    assert 0.2 * pulled.sum() < known.sum() < 0.8 * pulled.sum()
+
+
+def test_a_run_that_is_too_long_for_its_sums_settles_on_the_leader():
+    method = made(6, horizon=10**12)
+    done = run(method, 6, horizon=10**12)
+    assert (np.abs(done.servers["total"]) < 2.0**62).all() and method.p.pulls_most < 6e12 * 16
+    assert done.late[0].sum(axis=0).argmax() == 0
+
+
+# --- who adds the noise ------------------------------------------------------------------------------------------
+
+
+def first_sums(noise, play, replications=3000, agents=8):
+    """What the server knows of one arm after the first epoch, where all rewards are 0: [replication], in rewards."""
+    method = made(agents, horizon=10_000, noise=noise, play=play, batch=7, **({"honest": agents} if noise == "secagg" else {}))
+    done = run(method, agents, horizon=7, means=np.zeros(4), replications=replications)
+    assert (done.tallies["rounds"] == 1).all() and (done.servers["count"][:, 0, 0] > 0).all()
+    return done.servers["total"][:, 0, 0] / UNIT, done.servers["draws"][0, 0, 0]
+
+
+@pytest.mark.parametrize("play", ["apart", "together"])
+@pytest.mark.parametrize("noise", ["secagg", "central"])
+def test_one_whole_draw_is_in_a_sum_whoever_has_played_the_arm(noise, play):
+    """Apart, two of eight agents play an arm, and the other six add their shares all the same. False alarm 1e-7."""
+    sums, draws = first_sums(noise, play)
+    assert draws == 1.0
+    assert stats.kstest(sums, stats.laplace(scale=1.0).cdf).pvalue > 1e-7
+
+
+def test_local_noise_is_one_draw_of_each_who_reports():
+    """Two agents of eight have played the arm: the variance is that of two draws, 4. Five and a half standard errors."""
+    sums, draws = first_sums("local", "apart")
+    assert draws == 2.0
+    assert abs(sums.var() - 4.0) < 5.5 * 4.0 * np.sqrt((4.5 - 1) / len(sums))
+
+
+def test_shares_sized_for_nine_in_ten_are_counted_as_more_than_one_draw():
+    assert made(20, noise="secagg").p.draws == 20 / 18
+
+
+# --- crowds: agents that act alike share one record ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{}, {"play": "together"}], ids=str)
+def test_where_nothing_is_left_to_chance_crowds_end_in_the_same_bytes(options):
+    """Rewards are certain and there is no noise. 130 agents in 44 groups, the last one smaller."""
+    method = made(130, epsilon=inf, **options)
+    assert method.crowds == ((130,) if options else (3,) * 43 + (1,))
+    plain, crowded = (run(method, 130, means=CERTAIN, crowded=crowds) for crowds in (False, True))
+    for field in ("count", "total", "draws", "pending", "seats", "index", "now"):
+        assert plain.servers[field].tolist() == crowded.servers[field].tolist()
+    assert plain.tallies.tolist() == crowded.tallies.tolist()
+    assert_allclose(plain.curves, crowded.curves, rtol=1e-12)
+    voices = crowded.secrets["voices"][0]
+    assert np.repeat(crowded.totals[0], voices).tolist() == plain.totals[0].tolist()
+    assert crowded.secrets["count"][0].sum() == plain.secrets["count"][0].sum()
+
+
+def test_crowds_are_the_same_run_in_law():
+    """The regret of many runs, plain and in crowds: false alarm 1e-7."""
+    method, close = made(130, horizon=500), np.array([0.6, 0.57, 0.54, 0.51])
+    how = {"horizon": 500, "means": close, "replications": 600}
+    plain, crowded = (run(method, 130, crowded=crowds, **how).curves[:, -1].round(6) for crowds in (False, True))
+    assert len(np.unique(plain)) > 50
+    assert stats.ks_2samp(plain, crowded).pvalue > 1e-7
+
+
+def test_crowds_are_used_where_agents_are_alike_and_the_weather_is_fair():
+    def records(faults=None, problem=None, **options):
+        about = {"instance": "middle", "agents": 256, "arms": 4} | (problem or {})
+        study = load_study({"horizon": 1000, "problem": about, "algorithm": [{"name": "pooled-ucb", **options}],
+                            "faults": faults or {}}).specification  # fmt: skip
+        return make_case(study, study.rows[0], 0).simulate(0, 0, 0, compiled=False).totals.shape[1]
+
+    assert records() == 64
+    assert records(play="together") == 1
+    assert records({"liars": 0.1, "attack": "random"}) == 256
+    assert records(problem={"heterogeneity": 0.1}) == 256
+
+
+# --- what makes no sense ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "setting", "said"),
+    [
+        ({"noise": "secagg", "through": "peers"}, {}, "noise must be local with through = 'peers', where single"),
+        ({"noise": "central", "through": "components"}, {}, "noise must be local with through = 'components'"),
+        ({"honest": 3}, {}, "honest is used only together with noise = 'secagg', got honest = 3"),
+        ({"honest": 9, "noise": "secagg"}, {}, r"honest must be a whole number in 2..5 \(the agents\), got 9"),
+        ({"noise": "secagg"}, {"agents": 1}, "agents must be a whole number >= 2 with noise = 'secagg', got 1"),
+        ({}, {"low": -inf, "high": inf}, r"rewards must be bounded for a pooled index: give problem.clip = \[low, high\]"),
+        ({}, {"weights": (0.2,) * 5}, "problem.weights must be left out"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(options, setting, said):
+    entry = entries()["pooled-ucb"]
+    with pytest.raises(UsageError, match=said) as caught:
+        entry.build(entry.options(**options), Setting(**({"agents": 5, "arms": 4, "horizon": 100} | setting)))
+    assert "\n" not in str(caught.value)
+
+
+def test_play_apart_warns_where_agents_differ_and_is_not_the_default_there():
+    entry, unlike = entries()["pooled-ucb"], Setting(agents=5, arms=4, horizon=100, homogeneous=False)
+    assert entry.build(entry.options(), unlike).p.portion == 5
+    assert entry.build(entry.options(), unlike).warnings == ()
+    [warning] = entry.build(entry.options(play="apart"), unlike).warnings
+    assert warning.startswith("play = 'apart' estimates the mean of those who played an arm")
+    assert entry.build(entry.options(play="apart"), unlike._replace(homogeneous=True)).warnings == ()
