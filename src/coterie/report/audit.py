@@ -138,7 +138,7 @@ def lines(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "proven", f"at least ε = {proven['epsilon']:.3f} leaks: a {100 * proven['confidence']:g} % lower bound"
     beyond = "" if facts["covered_by_claim"] else f" (sees more than the promise covers: {privacy['adversary']})"
     yield "view", facts["view"] + beyond
-    yield "replay", replayed(facts["replay"])
+    yield "lived twice", replayed(facts["replay"])
     told = witness(facts)
     if told and told["epsilon"] > 0:
         yield "witness", told["canary"]["text"]
