@@ -94,6 +94,7 @@ def test_the_page_answers_first_and_tells_the_rest_in_the_order_a_reader_needs(s
     assert '<p class="answer"><b>Yes:</b> together is better.</p>' in source
     assert '<b>✕ 2 promises are broken:</b> so and so. <a href="#privacy">' in source
     assert re.findall(r'<details id="(\w+)" open>', source) == ["time"]
+    assert source.split('id="trade"')[0].count('title="promise broken"') == 2
 
 
 def test_only_a_verdict_is_bold() -> None:

@@ -72,6 +72,7 @@ def bars(view: View) -> Bars:
     torn = "Torn bars run beyond the scale." if limit < float("inf") else ""
     marks = any(bar.marks for bar in made.values())
     notes = ["Shorter is better." if len(drawn) > 1 else "", torn, view.interval_note, _marks_note(view, marks)]
+    notes.append("✕: promise broken." if any(one.broken for one in drawn) else "")
     return Bars(
         "What each way loses" if len(view.rows) > 1 else "What it loses",
         f"Regret: {view.lost}",

@@ -31,7 +31,6 @@ from coterie.report.view import View, warnings_of
 from coterie.studies.numbers import number, plural
 from coterie.studies.rows import Summary
 
-
 RED_MOST = 80  # letters of a red line that has no colon
 
 
