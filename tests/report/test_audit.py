@@ -114,7 +114,7 @@ def test_an_event_is_told_from_its_own_side():
 
 def test_the_witness_is_told_in_words():
     told = in_words(GAME)
-    assert "says “it was 0” when the score is below 2" in told
+    assert "says that it was 0 when the score is below 2" in told
     assert "Where it was 0, that is said in 50 of 100 trials; where it was 1, in 3 of 100." in told
     assert "a middle value on the other" in in_words(GAME | {"canary": GAME["canary"] | {"to": "middle"}})
     assert {"equality", "acts", "low bits", "threshold", "likelihood", "logistic"} == set(SCORES)
