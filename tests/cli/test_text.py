@@ -82,7 +82,7 @@ def audited(**changes):
 def test_an_audit_and_its_page_show_text_as_it_was_written(capsys, wide):
     print_audit(audited(), Path(HOSTILE))
     first, second, *_, last = capsys.readouterr().out.splitlines()
-    assert first == f"{HOSTILE}: {HOSTILE}" and second == f"row        {HOSTILE}: {HOSTILE}"
+    assert first == f"{HOSTILE}: {HOSTILE}" and second == f"row         {HOSTILE}: {HOSTILE}"
     assert last == f"page: {Path(HOSTILE) / 'audit.html'}"
     page = audit_page.render(audited())
     assert "<script>alert" not in page and page.count(ESCAPED) > 5

@@ -36,6 +36,13 @@ def test_of_more_than_three_lines_the_range_is_told(row: MakeRow, summary: MakeS
     assert [panel.note for panel in course(View(summary(rows))).panels] == ["ends at 5.0 to 9.0"]
 
 
+def test_of_many_lines_the_lowest_and_the_highest_are_strong(row: MakeRow, summary: MakeSummary) -> None:
+    rows = [row(f"ucb {n}", 5.0 + n, claimed=1, accounted=2) for n in range(8)]
+    (panel,) = course(View(summary(rows))).panels
+    assert panel.picture.count('class="ln"') == 2 and panel.picture.count('class="ln thin"') == 6
+    assert panel.broken
+
+
 def test_a_long_curve_is_thinned_evenly_in_logarithmic_time_and_keeps_its_ends(row: MakeRow, summary: MakeSummary) -> None:
     curve = row()["curve"] | {"round": list(range(1, 2001))}
     view = View(summary([row(curve=curve)]))

@@ -34,7 +34,8 @@ def test_the_three_that_answer_are_thick_with_arrows_and_the_rest_is_thin(view: 
     assert [line.shown and line.shown.name for line in found.thin] == ["printed"]
     assert f"together: {MINUS}8.0 (7.0{DASH}9.0)" in found.thick[1].picture
     assert f"+0.5 (0.3{DASH}0.7)" in found.thick[3].picture
-    assert "40.0, beyond the scale" in found.thin[0].picture
+    assert 'class="tear"' in found.thin[0].picture and ">40.0<" in found.thin[0].picture
+    assert "Torn bars run beyond the scale." in found.caption and found.caption.endswith("✕: promise broken.")
 
 
 def test_the_numbers_of_bars_are_those_of_the_summary_and_said_to_those_who_do_not_see(view: View) -> None:

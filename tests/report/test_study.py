@@ -14,7 +14,7 @@ import coterie
 from coterie.errors import StorageError
 from coterie.report import render, write
 from coterie.report.glossary import GLOSSARY
-from coterie.report.study import linked, opened
+from coterie.report.study import linked, opened, red_line
 from coterie.report.view import View
 from coterie.studies.results import manifest
 
@@ -94,9 +94,12 @@ def test_the_page_answers_first_and_tells_the_rest_in_the_order_a_reader_needs(s
     assert '<p class="answer"><b>Yes:</b> together is better.</p>' in source
     assert '<b>✕ 2 promises are broken:</b> so and so. <a href="#privacy">' in source
     assert re.findall(r'<details id="(\w+)" open>', source) == ["time"]
+    assert source.split('id="trade"')[0].count('title="promise broken"') == 2
 
 
 def test_only_a_verdict_is_bold() -> None:
+    assert red_line("1 < 2: so") == "<b>✕ 1 &lt; 2:</b> so" and red_line("Broken.") == "<b>✕ Broken.</b>"
+    assert red_line("x" * 81) == f"<b>✕</b> {'x' * 81}"
     assert opened("Yes: a < b.", "yes") == "<b>Yes:</b> a &lt; b."
     assert opened("With liars: so.", None) == "With liars: so."
     assert opened("Too close to call whatever is said: so.", "close") == "Too close to call whatever is said: so."

@@ -49,6 +49,16 @@ def test_only_what_differs_from_nothing_is_drawn(row: MakeRow, summary: MakeSumm
     assert silent is not None and silent.heading == "What less regret costs: privacy"
 
 
+def test_rows_that_send_about_as_much_have_no_panel_for_it(row: MakeRow, summary: MakeSummary) -> None:
+    rows = [row("a", claimed=1, accounted=1, size=4000.0), row("b", claimed=2, accounted=2, size=4400.0)]
+    found = trade(View(summary(rows)))
+    assert found is not None and [panel.heading for panel in found.panels] == ["Regret and privacy"]
+    assert " ".join(found.note.split()) == "All send about as much: 1.1 kB by each agent at most."
+    rows[1]["communication"]["bytes"] = 5000.0
+    apart = trade(View(summary(rows)))
+    assert apart is not None and len(apart.panels) == 2 and apart.note == ""
+
+
 def test_of_many_rows_some_are_tagged_and_the_rest_is_faint(row: MakeRow, summary: MakeSummary) -> None:
     found = trade(View(summary([row(f"r{n}", 5.0 + n, claimed=1, accounted=1.0 + n) for n in range(30)])))
     assert found is not None

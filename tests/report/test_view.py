@@ -24,7 +24,7 @@ def test_rows_are_numbered_in_the_order_of_the_answer_and_told_in_its_unit(row: 
 
 def test_an_interval_has_the_decimals_that_tell_its_ends_apart(row: MakeRow, summary: MakeSummary) -> None:
     view = View(summary([row("a", 10.0, 0.013), row("b", 1.0, 1.5), row("c", 5.0, 0.0)]))
-    assert [one.interval for one in view.rows] == [f"9.99{DASH}10.01", "-0.5 to 2.5", f"5.0000{DASH}5.0000"]
+    assert [one.interval for one in view.rows] == [f"9.99{DASH}10.01", "\N{MINUS SIGN}0.5 to 2.5", f"5.0000{DASH}5.0000"]
 
 
 @pytest.mark.parametrize("runs", [1, 4])

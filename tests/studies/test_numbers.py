@@ -98,3 +98,14 @@ def test_a_list_is_read_aloud(items: list[str], text: str) -> None:
 
 def test_who_sends_no_byte_sends_nothing() -> None:
     assert [plain(numbers.sent_text(count)) for count in (0, 1, 12_500)] == ["sends nothing", "1 byte", "12.5 kB"]
+
+
+def test_amounts_have_the_decimals_of_their_unit_and_a_minus_of_their_own() -> None:
+    assert [numbers.amount(value, 1) for value in (1204.26, -0.94, 0.0)] == ["1,204.3", "\N{MINUS SIGN}0.9", "0.0"]
+
+
+@pytest.mark.parametrize(
+    ("values", "decimals"), [([1.0], 1), ([2.0, 2.0], 1), ([2.28, 2.24], 2), ([5.7505, 5.7494], 3), ([1.0, 1.0 + 1e-9], 3)]
+)
+def test_decimals_show_differences_about_as_large_as_they_are(values: list[float], decimals: int) -> None:
+    assert numbers.decimals_apart(values) == decimals

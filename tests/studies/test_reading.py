@@ -349,7 +349,7 @@ def test_the_digest_is_the_start_of_the_hash_of_what_is_computed():
     source = study(problem={"instance": "grid", "agents": 2, "arms": 3}, algorithm=[fed_ucb(epsilon=math.inf)])
     text = (
         '{"algorithm": [{"name": "fed-ucb", "options": {"catch_up": false, "epsilon": "inf", "mode": "private", '
-        '"shift": 0, "window": [200, 40000]}}], "checkpoints": 100, "edition": 3, '
+        '"shift": 0, "window": [200, 40000]}}], "checkpoints": 100, "edition": 4, '
         '"faults": {"churn": 0, "contamination": 0, "dropout": 0, "liars": 0, "loss": 0, "one_way": false}, "horizon": 1000, '
         '"network": {"components": null, "edges": null, "graph": "complete", "life": "half-diameter", '
         '"link_cost": {"peer": 1, "server": 1}, "probability": null, "switch_every": null}, '

@@ -98,7 +98,7 @@ def _print(facts: dict[str, Any], out: Path | None) -> None:
     console = output()
     console.print(verdict_words(facts), style=f"bold {_colour(facts)}", soft_wrap=True)
     for name, text in lines(facts):
-        console.print(f"{name:<10} {text}", soft_wrap=True)
+        console.print(f"{name:<11} {text}", soft_wrap=True)
     if out is not None:
         console.print(f"page: {out / 'audit.html'}", soft_wrap=True)
 

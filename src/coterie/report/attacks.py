@@ -91,7 +91,7 @@ def attacks(view: View) -> Attacks | None:
         told = ", ".join(f"{said_of(view, share_of(one))} {one.full}" for one in worst)
         said = f"{name}, {view.lost}, worst attack: {told}"
         drawn = panel([bold, *lines], others, Axis(across, ticks), up, said, steps, HEIGHT)
-        panels.append(CoursePanel(name, note, drawn))
+        panels.append(CoursePanel(name, note, drawn, all(one.broken for one in members)))
     several = any(len(_by_attack(members)) > 1 for _, members in talking)
     dashed = f"Dashed: learning alone, {alone[-1].text}. " if alone else ""
     return Attacks(
@@ -101,7 +101,8 @@ def attacks(view: View) -> Attacks | None:
         margin_of(up),
         f"Bold: the attack that does most harm at that share. {'Grey: the other attacks. ' if several else ''}{dashed}"
         + view.intervals(f"Band: 95{GLUE}% interval of the mean. ")
-        + ("The upward scale is logarithmic." if up_scale.log else ""),
+        + ("The upward scale is logarithmic. " if up_scale.log else "")
+        + ("✕: promise broken." if any(one.broken for _, members in talking for one in members) else ""),
         csv_text(
             ["row", "name", "liars", "attack", f"regret {view.answer['unit']['text']}", "95 % interval, half"],
             [

@@ -23,7 +23,8 @@ from coterie.report.draw.svg import add, percent, picture, source, stretched
 from coterie.report.glossary import AUDITING, GLOSSARY
 from coterie.report.strip import HEADINGS, ICONS, ORDER, StripLine, as_sentences, guess_text
 from coterie.report.template import csv_text, filled
-from coterie.studies.numbers import GLUE, number
+from coterie.studies.names import setting_text
+from coterie.studies.numbers import GLUE, compact, number
 from coterie.studies.words import Words
 
 HUE_OF = {"promised": "alone", "holds": "ink", "proven": "blue", "zero": "open", "one": "magenta"}  # r1, r2, ...
@@ -55,6 +56,7 @@ def render(facts: Mapping[str, Any]) -> str:
         style(shade(HUES[hue], 0.0) for hue in HUE_OF.values()),
         facts=facts,
         title=title(facts),
+        subject=subject(facts),
         answer=answer(facts),
         why=why(facts),
         line=None if "rows" in facts else epsilon_line(facts),
@@ -76,6 +78,13 @@ def title(facts: Mapping[str, Any]) -> str:
         return str(facts["study"])
     values = {name: f"{value:g}" if isinstance(value, float) else value for name, value in facts["parameters"].items()}
     return " ".join([facts["algorithm"], *(f"{name}={value}" for name, value in values.items())])
+
+
+def subject(facts: Mapping[str, Any]) -> str:
+    """The same as people say it."""
+    if "rows" in facts:
+        return str(facts["study"])
+    return ", ".join([facts["algorithm"], *(setting_text(*setting) for setting in facts["parameters"].items())])
 
 
 def promises(facts: Mapping[str, Any]) -> bool:
@@ -110,14 +119,12 @@ def answer(facts: Mapping[str, Any]) -> tuple[str, str]:
 def why(facts: Mapping[str, Any]) -> str:
     """What the answer rests on, in a line below it."""
     if "rows" in facts:
-        return (
-            facts["rows"]
-            and "Every row that promises privacy was lived twice, at its own size. A pass says what was not found."
-        )
+        lived = "Every row that promises privacy was lived twice, at its own size. A pass says what was not found."
+        return lived if facts["rows"] else ""
     if not facts["failed"] and facts["privacy"]["claimed"]:
-        proven = f"these trials prove that {epsilon(format(facts['proven']['epsilon'], '.3g'))} leaks, and no more"
+        proven = f"at least {epsilon(format(facts['proven']['epsilon'], '.3g'))} leaks"
         return (
-            f"{promised(facts['privacy'])} is promised; {proven}. Whether less than that is kept takes a proof, not an audit."
+            f"{promised(facts['privacy'])} is promised, and {proven} by these trials. They can refute a promise, not prove it."
         )
     return as_sentences(facts["privacy"]["note"])
 
@@ -138,7 +145,7 @@ def lines(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "proven", f"at least ε = {proven['epsilon']:.3f} leaks: a {100 * proven['confidence']:g} % lower bound"
     beyond = "" if facts["covered_by_claim"] else f" (sees more than the promise covers: {privacy['adversary']})"
     yield "view", facts["view"] + beyond
-    yield "replay", replayed(facts["replay"])
+    yield "lived twice", replayed(facts["replay"])
     told = witness(facts)
     if told and told["epsilon"] > 0:
         yield "witness", told["canary"]["text"]
@@ -200,10 +207,10 @@ def in_words(game: Mapping[str, Any]) -> str:
     event, trials = game["event"], f"{game['trials']:,}"
     values = values_of(game)
     own, other = values[event["side"]], values[1 - event["side"]]
-    beyond = f"{'at least' if event['side'] else 'below'} {event['threshold']:.4g}"
+    beyond = f"{'at least' if event['side'] else 'below'} {compact(event['threshold'])}"
     return (
         f"One reward ({game['canary']['text']}) is 0 on one side and {values[1]} on the other; all else is the same, but for "
-        f"the noise. Someone looks at {event['about']} ({SCORES[event['statistic']]}) and says “it was {own}” "
+        f"the noise. Someone looks at “{event['about']}” ({SCORES[event['statistic']]}) and says that it was {own} "
         f"when the score is {beyond}. Where it was {own}, that is said in {game['hits']:,} of {trials} trials; where it was "
         f"{other}, in {game['misses']:,} of {trials}."
     )
@@ -258,14 +265,14 @@ def sides(game: Mapping[str, Any]) -> Bars:
     verb = "at or above" if event["side"] else "below"
     found = []
     for side, hits, name, value in zip(counts, said, ("zero", "one"), values_of(game), strict=True):
-        svg = picture(TALL + 1, f"{hits:,} of {trials:,} scores are {verb} the threshold of {event['threshold']:.4g}")
+        svg = picture(TALL + 1, f"{hits:,} of {trials:,} scores are {verb} the threshold of {compact(event['threshold'])}")
         add(svg, "line", x1=0, x2="100%", y1=TALL, y2=TALL, class_="gl")
         kind = f"r{list(HUE_OF).index(name) + 1}"
         bars_outline(stretched(svg, TALL), edges, [count / trials for count in side], across, up, kind)
         at = across.scale.at(event["threshold"])
         add(svg, "line", x1=percent(at), x2=percent(at), y1=0, y2="100%", class_="ref")
         if name == "zero":
-            add(svg, "text", f"threshold{GLUE}{event['threshold']:.4g}", x=percent(at), y=11, class_="d",
+            add(svg, "text", f"threshold{GLUE}{compact(event['threshold'])}", x=percent(at), y=11, class_="d",
                 dx=-6 if at > 50 else 6, text_anchor="end" if at > 50 else "start")  # fmt: skip
         found.append((kind, f"it was {value}: {hits:,} of {trials:,} are {verb} the threshold", source(svg)))
     return Bars(

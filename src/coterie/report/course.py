@@ -16,6 +16,7 @@ from coterie.report.view import Shown, View
 from coterie.studies.numbers import GLUE, compact
 
 MOMENTS_MAX, MOMENTS_OF_MANY = 36, 14
+STRONG_MAX = 6  # lines of one panel that are all strong
 CONTEXT_MAX = 30  # with more rows there are fewer moments, no bands, and no grey behind a panel
 
 
@@ -23,6 +24,7 @@ class CoursePanel(NamedTuple):
     heading: str
     note: str
     picture: Markup
+    broken: bool  # the promises of its rows
 
 
 class Course(NamedTuple):
@@ -42,13 +44,10 @@ def course(view: View) -> Course:
     for heading, members in _groups(view):
         own = {one.place for one in members}
         others = [line for place, line in lines.items() if grey and place not in own]
-        drawn = [lines[one.place] for one in members]
+        drawn = _emphasised([lines[one.place] for one in members])
         said = f"{heading}: {view.lost} so far, by round. Ends: " + "; ".join(f"{one.name} {one.full}" for one in members[:12])
-        panels.append(
-            CoursePanel(
-                heading, f"ends at {_ends(members)}", panel(drawn, others, ticks, up, said, _steps(view, members, drawn))
-            )
-        )
+        picture = panel(drawn, others, ticks, up, said, _steps(view, members, drawn))
+        panels.append(CoursePanel(heading, f"ends at {_ends(members)}", picture, all(one.broken for one in members)))
     return Course(
         panels,
         margin_of(up),
@@ -71,6 +70,13 @@ def _groups(view: View) -> list[tuple[str, list[Shown]]]:
     for one in view.rows:
         found.setdefault(view.lines.get(one.place) or view.method(one), []).append(one)
     return [(view.lines.get(members[0].place) or _heading(members), members) for members in found.values()]
+
+
+def _emphasised(lines: Sequence[Line]) -> list[Line]:
+    """Of many lines the one that ends lowest and the one that ends highest are strong."""
+    ends = [line.values[-1][1] for line in lines]
+    kept = {ends.index(min(ends)), ends.index(max(ends))} if len(lines) > STRONG_MAX else range(len(lines))
+    return [line if place in kept else line._replace(kind="ln thin") for place, line in enumerate(lines)]
 
 
 def _ends(members: Sequence[Shown]) -> str:

@@ -12,7 +12,7 @@ from coterie.report.view import MINUS, Shown, View
 from coterie.studies.numbers import GLUE, percent
 from coterie.studies.rows import Difference
 
-THICK_MAX = 6  # bars of a study in which none stands out
+THICK_MAX = 8  # bars of a study in which none stands out
 THIN_MAX = 12  # bars below them; all others are in the table
 SINGLE_AGENTS_MAX = 4  # of whom the hero tells one by one
 
@@ -49,9 +49,9 @@ class Bars(NamedTuple):
 def bars(view: View) -> Bars:
     """Alone, together and private, with arrows between them, and all others thin below; or simply all."""
     asked = [view.answer[key] for key in ("alone", "together", "headline")]
-    big = [one for one in view.rows if one.place in asked] if view.answer["kind"] == "privacy" else []
-    thick = big if len(big) > 1 else view.rows[:THICK_MAX] if len(view.rows) <= THICK_MAX + 2 else []
-    thick = view.rows if len(view.rows) <= THICK_MAX + 2 and len(big) < 2 else thick
+    big = [one for one in view.rows if one.place in asked]
+    few = view.rows if len(view.rows) <= THICK_MAX else []
+    thick = big if len(big) > 1 else few
     rest = [one for one in view.rows if one not in thick]
     drawn = [*thick, *rest[:THIN_MAX]]
     made = {one.place: _bar(view, one, asked) for one in drawn}
@@ -69,7 +69,10 @@ def bars(view: View) -> Bars:
             text = _arrow_text(view, found, one)
             lines.append(Line(None, arrow_picture(start.value, one.value, scale, text, text)))
         lines.append(line(one, True))
+    torn = "Torn bars run beyond the scale." if limit < float("inf") else ""
     marks = any(bar.marks for bar in made.values())
+    notes = ["Shorter is better." if len(drawn) > 1 else "", torn, view.interval_note, _marks_note(view, marks)]
+    notes.append("✕: promise broken." if any(one.broken for one in drawn) else "")
     return Bars(
         "What each way loses" if len(view.rows) > 1 else "What it loses",
         f"Regret: {view.lost}",
@@ -78,7 +81,7 @@ def bars(view: View) -> Bars:
         lines,
         [line(one, False) for one in rest[:THIN_MAX]],
         axis_picture(scale),
-        " ".join(filter(None, ["Shorter is better." if len(drawn) > 1 else "", view.interval_note, _marks_note(view, marks)])),
+        " ".join(filter(None, notes)),
         csv_text(
             ["row", "name", f"regret {view.answer['unit']['text']}", "95 % interval, half"],
             [(one.number, one.name, one.value, one.margin) for one in view.rows],

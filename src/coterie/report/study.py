@@ -31,6 +31,8 @@ from coterie.report.view import View, warnings_of
 from coterie.studies.numbers import number, plural
 from coterie.studies.rows import Summary
 
+RED_MOST = 80  # letters of a red line that has no colon
+
 
 def write(path: str | Path, summary: Summary, manifest: Mapping[str, Any]) -> None:
     """Render the page into the file `path`."""
@@ -93,8 +95,10 @@ def render(summary: Summary, manifest: Mapping[str, Any]) -> str:
 
 
 def red_line(text: str) -> Markup:
-    """That promises are broken, up to the colon, in red."""
+    """That promises are broken, up to the colon, in red; of a long sentence without one only the mark."""
     start, colon, rest = text.partition(":")
+    if not colon and len(text) > RED_MOST:
+        return Markup("<b>✕</b> {}").format(text)
     return Markup("<b>✕ {}{}</b>{}").format(start, colon, rest)
 
 

@@ -13,6 +13,7 @@ from coterie.report.template import csv_text
 from coterie.report.view import Shown, View
 from coterie.studies.numbers import GLUE, compact, data_size, sent_text
 
+EVEN = 1.2  # below this ratio of the most to the least, all send about as much
 PROMISES_MAX = 8  # lines that lead to what was promised
 
 
@@ -33,6 +34,7 @@ class Entry(NamedTuple):
 class Trade(NamedTuple):
     heading: str
     panels: list[Panel]
+    note: str  # what is not worth a panel
     key: list[Entry]
     left: float  # pixels for the numbers of the upward axis
     shapes: list[tuple[Markup, str]]
@@ -49,7 +51,9 @@ def trade(view: View) -> Trade | None:
     if any(epsilon_of(one) is not None for one in view.rows):
         note = "ε that holds; further left is more private"
         panels.append(_panel(view, up, "Regret and privacy", note, _privacy, lambda value: f"{value:g}", "epsilon"))
-    if any(map(sent, view.rows)):
+    sizes = [sent(one) or 0.0 for one in view.rows]
+    even = max(sizes) < EVEN * min(sizes)
+    if any(sizes) and not (even and panels):
         whose = view.words.in_place_of_ours("data sent by each agent")
         panels.append(_panel(view, up, "Regret and communication", whose, _sent, _size, "sent"))
     if not panels:
@@ -62,6 +66,7 @@ def trade(view: View) -> Trade | None:
     return Trade(
         "What less regret costs: " + ("privacy and messages" if several else panels[0].heading.partition(" and ")[2]),
         panels,
+        f"All send about as much: {data_size(max(sizes))} by each {view.words.agent} at most." if even and not several else "",
         [Entry(one, swatch(one.row["promise"]["state"]), _entry(one)) for one in view.tagged],
         margin_of(up),
         [(swatch(state), text) for state, text in SHAPES.items() if state in states],

@@ -33,6 +33,10 @@ class Shown(NamedTuple):
         return f"r{self.number}"
 
     @property
+    def broken(self) -> bool:
+        return self.row["promise"]["state"] == "broken"
+
+    @property
     def titled(self) -> str:
         return f"{self.number}{GLUE}{GLUE}{self.name}"
 
@@ -95,8 +99,9 @@ class View:
 
     @property
     def lost(self) -> str:
-        """What a regret counts, in the page's unit."""
-        return f"{'revenue' if self.buys else 'rewards'} lost in {self.decisions:,} decisions"
+        """What a regret counts, in the page's unit; only rewards of 0 and 1 can be counted one by one."""
+        what = "revenue" if self.buys else "rewards" if self.problem["kind"] == "bernoulli" else "reward"
+        return f"{what} lost in {self.decisions:,} decisions"
 
     @property
     def interval_note(self) -> str:

@@ -98,7 +98,7 @@ def either(items: Sequence[str]) -> str:
 
 def amount(value: float, decimals: int) -> str:
     """A regret in the unit of the answer, as sentences, tables and pictures tell it: 10.5, 1.6, 1,204."""
-    return f"{value:,.{decimals}f}"
+    return f"{value:,.{decimals}f}".replace("-", "\N{MINUS SIGN}")
 
 
 def decimals_apart(values: Sequence[float], least: int = 1, most: int = 3) -> int:

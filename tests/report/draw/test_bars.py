@@ -5,7 +5,8 @@ from xml.etree.ElementTree import Element, fromstring
 import pytest
 
 from coterie.report.draw.bars import Bar, arrow_picture, axis_picture, bar_picture, bar_scale
-from coterie.report.draw.scale import Scale
+from coterie.report.draw.scale import NARROW, Scale
+from coterie.report.draw.svg import percent, text_width
 
 
 def bar(value: float, margin: float | None = None, marks: list[tuple[float, str]] | None = None) -> Bar:
@@ -23,13 +24,21 @@ def test_bars_begin_at_zero_and_are_as_long_as_their_values() -> None:
     for one in bars:
         rect = drawn(one, scale, limit, thick=True).find("rect")
         assert rect is not None and rect.get("x") == "0"
-        assert float(rect.get("width", "").rstrip("%")) == pytest.approx(84 * one.value / 12, abs=0.01)
+        assert float(rect.get("width", "").rstrip("%")) == pytest.approx(scale.end * one.value / 12, abs=0.01)
 
 
 @pytest.mark.parametrize(
-    ("values", "torn"), [([42.0, 13.2, 2.0], [42.0]), ([39.0, 13.2, 2.0], []), ([5.0], []), ([5.0, 0.0], [])]
+    ("values", "torn"),
+    [
+        ([42.0, 13.2, 2.0], [42.0]),
+        ([39.0, 13.2, 2.0], []),
+        ([5.0], []),
+        ([5.0, 0.0], []),
+        ([212.0, 200.0, 27.0, 16.0, 10.0, 6.0], [212.0, 200.0]),
+        ([212.0, 200.0, 27.0, 16.0, 10.0], []),
+    ],
 )
-def test_a_bar_over_three_times_the_second_is_torn(values: list[float], torn: list[float]) -> None:
+def test_bars_over_three_times_the_next_are_torn_if_they_are_few(values: list[float], torn: list[float]) -> None:
     bars = [bar(value) for value in values]
     scale, limit = bar_scale(bars)
     assert [one.value for one in bars if one.value >= limit] == torn
@@ -38,9 +47,15 @@ def test_a_bar_over_three_times_the_second_is_torn(values: list[float], torn: li
         tears = [path for path in svg.iter("path") if path.get("class") == "tear"]
         (text,) = [text.text for text in svg.iter("text")]
         assert bool(tears) == (one.value in torn)
-        assert text == (f"{one.value:.1f}, beyond the scale" if tears else f"{one.value:.1f}")
+        assert text == f"{one.value:.1f}"
     if torn:
-        assert scale.high == sorted(values)[-2]
+        assert scale.high == max(set(values) - set(torn))
+
+
+@pytest.mark.parametrize("value", [1.0, 123456.7])
+def test_the_number_of_the_longest_bar_has_room_on_a_phone(value: float) -> None:
+    scale, _ = bar_scale([bar(value)])
+    assert (100 - scale.end) / 100 * NARROW >= 7 + text_width(f"{value:.1f}", 14)
 
 
 def test_a_bar_that_the_picture_is_about_is_never_torn() -> None:
@@ -52,9 +67,9 @@ def test_an_interval_reaches_to_both_sides_and_the_number_stands_behind_it() -> 
     scale, limit = bar_scale([bar(10.0, 2.0)])
     svg = drawn(bar(10.0, 2.0), scale, limit, thick=True)
     caps = sorted(float(line.get("x1", "0").rstrip("%")) for line in svg.iter("line") if line.get("x1") == line.get("x2"))
-    assert pytest.approx(84 * 8 / 12, abs=0.01) in caps and pytest.approx(84.0) in caps
+    assert pytest.approx(scale.end * 8 / 12, abs=0.01) in caps and pytest.approx(scale.end, abs=0.01) in caps
     text = svg.find("text")
-    assert text is not None and text.get("x") == "84%"
+    assert text is not None and text.get("x") == percent(scale.end)
 
 
 def test_further_marks_are_named_unless_names_would_touch() -> None:
@@ -71,7 +86,7 @@ def test_a_number_gives_way_to_the_marks_behind_its_bar() -> None:
     for one in (free, taken):
         text = next(text for text in drawn(one, scale, limit, thick=True).iter("text") if text.get("class") == "val")
         lefts.append(float(text.get("x", "").rstrip("%")))
-    assert lefts == pytest.approx([84 / 3, 84 * 11 / 30 + 2], abs=0.01)
+    assert lefts == pytest.approx([scale.end / 3, scale.end * 11 / 30 + 2], abs=0.01)
 
 
 @pytest.mark.parametrize(("start", "end", "anchor"), [(10.0, 2.0, "start"), (2.0, 3.0, "start"), (11.0, 12.0, "end")])

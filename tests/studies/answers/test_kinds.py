@@ -38,3 +38,5 @@ def test_caveats_are_about_few_runs_old_records_and_what_is_protected(row, told)
     assert caveats(told(rows), Said("")) == ["ε protects one reward of one agent, not one person."]
     few = caveats(told(rows, runs=1, problem={"kind": "bernoulli", "dataset": "diabetes"}), Said(""))
     assert few[0].startswith("One run: too few for an interval") and "not a medical finding" in few[1]
+    beside = caveats(told([row("a", 1.0)]), Said("", caveats=["a: it is so."]))
+    assert beside == ["A: it is so."]

@@ -4,6 +4,7 @@ All bars of a picture share a scale and its grid lines, so they can stand in lin
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -12,8 +13,7 @@ from coterie.report.draw.scale import NARROW, Scale, fitting, linear
 from coterie.report.draw.svg import Element, add, hidden, percent, picture, place, source, text_width
 from coterie.studies.numbers import compact
 
-TORN_FROM = 3.0  # a bar that is so many times the second largest runs off the scale
-ROOM = 16.0  # percent of the width that is left for the number beside the longest bar
+TORN_FROM = 3.0  # a bar that is so many times the next one runs off the scale
 
 
 class Bar(NamedTuple):
@@ -27,12 +27,21 @@ class Bar(NamedTuple):
 
 def bar_scale(bars: Sequence[Bar]) -> tuple[Scale, float]:
     """The common scale, and the value beyond which bars are torn."""
-    first, *others = sorted(bars, key=lambda bar: -bar.value)
-    torn = others and not first.whole and first.value > TORN_FROM * others[0].value > 0
-    limit = first.value if torn else float("inf")
+    limit = _limit(sorted(bars, key=lambda bar: -bar.value))
     inside = [bar for bar in bars if bar.value < limit]
     ends = [bar.value + (bar.margin or 0.0) for bar in inside] + [mark for bar in inside for mark, _ in bar.marks]
-    return linear(ends, 0.0, 100.0 - ROOM, room=1.0), limit
+    widest = max((text_width(bar.text, 14) for bar in bars), default=0.0)
+    return linear(ends, 0.0, 100 - (widest + 10) / NARROW * 100, room=1.0), limit
+
+
+def _limit(bars: Sequence[Bar]) -> float:
+    """Of bars from the largest on: where one is so many times the next, it is torn with all before it, at most a third."""
+    for count, (bar, after) in enumerate(pairwise(bars), 1):
+        if bar.whole or (count > 1 and 3 * count > len(bars)):
+            break
+        if bar.value > TORN_FROM * after.value > 0:
+            return bar.value
+    return float("inf")
 
 
 def bar_picture(bar: Bar, scale: Scale, limit: float, *, thick: bool) -> Markup:
@@ -42,7 +51,7 @@ def bar_picture(bar: Bar, scale: Scale, limit: float, *, thick: bool) -> Markup:
     grid(svg, scale)
     middle = 14 if thick else 12.5
     if bar.value >= limit:
-        _torn(svg, bar, middle, tall)
+        _torn(svg, bar, scale, middle, tall)
         return source(svg)
     end = scale.at(bar.value)
     add(svg, "rect", x=0, y=middle - tall / 2, width=percent(end), height=tall, class_="fill")
@@ -71,12 +80,11 @@ def _interval(svg: Element, bar: Bar, scale: Scale, middle: float) -> float:
     return high
 
 
-def _torn(svg: Element, bar: Bar, middle: float, tall: float) -> None:
-    """Runs to the edge, where it is torn; its number stands inside."""
-    add(svg, "rect", x=0, y=middle - tall / 2, width="100%", height=tall, class_="fill torn")
-    edge = place(svg, 100, middle)
-    add(edge, "path", d="M-12-12l-6 24M-7-12l-6 24", class_="tear")
-    add(svg, "text", f"{bar.text}, beyond the scale", x="100%", dx=-26, y=middle + 4.5, class_="val in", text_anchor="end")
+def _torn(svg: Element, bar: Bar, scale: Scale, middle: float, tall: float) -> None:
+    """Runs to the end of the scale, where it is torn."""
+    add(svg, "rect", x=0, y=middle - tall / 2, width=percent(scale.end), height=tall, class_="fill torn")
+    add(place(svg, scale.end, middle), "path", d="M-10-10l-5 20M-5-10l-5 20", class_="tear")
+    add(svg, "text", bar.text, x=percent(scale.end), dx=7, y=middle + 4.5, class_="val")
 
 
 def _marks(svg: Element, bar: Bar, scale: Scale, middle: float) -> None:

@@ -55,7 +55,7 @@
   }
 
   function whole(figure) {
-    const { left, top, width, height } = figure.getBoundingClientRect(), edge = 12;
+    const { left, top, width } = figure.getBoundingClientRect(), height = figure.querySelector(".save").getBoundingClientRect().top - top, edge = 12;
     const sheet = draw("svg", { xmlns: SVG, width: width + 2 * edge, height: height + 2 * edge });
     sheet.append(draw("rect", { width: "100%", height: "100%", fill: getComputedStyle(document.body).backgroundColor }));
     const group = sheet.appendChild(draw("g", { transform: `translate(${edge} ${edge})` }));

@@ -63,7 +63,7 @@ def find_answer(told: Told) -> tuple[Kind, Said]:
 
 def caveats(told: Told, said: Said) -> list[str]:
     runs = told.rows[0]["replications"]
-    found = list(said.caveats)
+    found = [f"{text[:1].upper()}{text[1:]}" for text in said.caveats]
     if runs < RUNS_LEAST:
         found.append(f"{'One run' if runs == 1 else f'{runs} runs'}: too few for an interval, so any difference may be chance.")
     if told.study["problem"].get("dataset"):
