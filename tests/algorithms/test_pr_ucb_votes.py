@@ -204,7 +204,7 @@ class Diary(Agent):
 
 @pytest.mark.parametrize("options", [*COMMITTED, {"commit": True, "votes": "scouts"}])
 def test_who_commits_plays_whole_batches_one_after_the_other(options):
-    """Every plan is the next size of its arm's ladder, first all arms in order (scouts: the own one), and each begins at once."""
+    """Every plan is the next size of its arm's ladder, first all arms in order (scouts: the own one), without a gap."""
     method, horizon = build(160, **options), 160
     about = (method, bernoulli, bernoulli.world(MEANS), AGENTS, horizon, reach([ring(AGENTS)], 2, 2))
     agents = rehearse_mesh(*about, seed=4, make=partial(keyed_agent, kind=Diary)).agents
