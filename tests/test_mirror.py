@@ -61,7 +61,6 @@ COVERED_BY = {
     "report/glossary.py": "report/test_study.py",
     "studies/arms.py": "studies/test_faults.py",
     "studies/budget.py": "studies/test_promises.py",
-    "studies/case.py": "studies/test_faults.py",
     "studies/filling.py": "studies/test_titles.py",
     "studies/purchases.py": "studies/test_procurement.py",
     "studies/results.py": "studies/test_rows.py",

@@ -1,7 +1,7 @@
 """PR-UCB piece by piece: the ballot against numpy, the index against its formula, batches and their cost, what liars say."""
 
 from collections import Counter
-from functools import cache
+from functools import cache, partial
 from math import ceil, inf
 
 import numpy as np
@@ -18,6 +18,7 @@ from coterie.engines.agent import Agent
 from coterie.engines.chance import Keyed
 from coterie.engines.faults import tale_record
 from coterie.engines.memory import seeds_of
+from coterie.engines.rehearsal import keyed_agent, rehearse_mesh
 from coterie.engines.simulate import simulate_mesh
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, one
@@ -187,6 +188,49 @@ def test_batches_have_the_sizes_of_the_ladder_and_releases_cover_them(options):
             assert o["pulls"][i, k] == sum(sizes[:done]) + o["filled"][i, k]
             assert 0 <= o["filled"][i, k] < sizes[done]
     assert o["rung"].max() >= 3
+
+
+COMMITTED = [{"commit": True}, {"commit": True, "epsilon": 0.3, "growth": 1.5, "batch": 4}]
+
+
+class Diary(Agent):
+    """An agent that keeps its plans."""
+
+    def begin(self, t):
+        super().begin(t)
+        plan, self.kept = self.plan, getattr(self, "kept", [])
+        self.kept.append((t, [(int(plan.arm[e]), int(plan.pulls[e])) for e in range(plan.entries)]))
+
+
+@pytest.mark.parametrize("options", [*COMMITTED, {"commit": True, "votes": "scouts"}])
+def test_who_commits_plays_whole_batches_one_after_the_other(options):
+    """Every plan is the next size of its arm's ladder, first all arms in order (scouts: the own one), without a gap."""
+    method, horizon = build(160, **options), 160
+    about = (method, bernoulli, bernoulli.world(MEANS), AGENTS, horizon, reach([ring(AGENTS)], 2, 2))
+    agents = rehearse_mesh(*about, seed=4, make=partial(keyed_agent, kind=Diary)).agents
+    sizes, first = ladder(method.p.tables.sizes[0], options.get("growth", 2.0), horizon), method.p.tables.sizes[0]
+    for i, agent in enumerate(agents):
+        rungs, now = [0] * ARMS, 1
+        for t, plan in agent.kept:
+            ((arm, pulls),) = plan
+            assert (t, pulls) == (now, sizes[rungs[arm]])
+            rungs[arm], now = rungs[arm] + 1, now + pulls
+        assert now > horizon
+        begun = [plan[0][0] for t, plan in agent.kept if t <= ARMS * first]
+        assert begun[0] == i % ARMS if method.p.scouts else begun == list(range(ARMS))
+
+
+@pytest.mark.parametrize("options", COMMITTED)
+def test_committed_batches_are_released_when_they_are_full_and_no_other_pulls_are_booked(options):
+    method, ended = run(160, **options)
+    o, ledger, sizes = ended.opens[0], ended.ledgers[0], method.p.tables.sizes
+    for i in range(AGENTS):
+        for k in range(ARMS):
+            done = sum(sizes[: o["rung"][i, k]])
+            assert ledger["last"][i, k, 0] == ended.secrets["count"][0, i, k] == done
+            assert ledger["entries"][i, k, 0] == o["rung"][i, k]
+    assert (np.count_nonzero(o["filled"], axis=1) <= 1).all()  # the batch that the horizon cuts
+    assert ended.late[0].sum() == AGENTS * 16 and set(ledger["loss"].ravel()) <= {0.0, method.p.epsilon}
 
 
 @pytest.mark.parametrize("epsilon, first", [(1.0, 4), (0.3, 14), (0.1, 40), (3.0, 4), (inf, 4)])

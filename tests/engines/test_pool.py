@@ -14,11 +14,12 @@ from numpy import int64
 
 from coterie.algorithms import find
 from coterie.contract import Algorithm, Claim, Method, Setting, order
+from coterie.engines import simulate as engine
 from coterie.engines.attacks import ATTACKS
 from coterie.engines.faults import Weather
-from coterie.engines.simulate import simulate_mesh
+from coterie.engines.simulate import Wires, simulate_mesh
 from coterie.kernel import node, record
-from coterie.network import distances, erdos_renyi, from_edges, path, ring
+from coterie.network import complete, distances, erdos_renyi, from_edges, path, ring
 from coterie.problem import bernoulli
 from coterie.studies.case import reach
 
@@ -258,3 +259,26 @@ def test_every_origin_has_one_vote_whatever_the_phase_in_which_it_came():
     votes = run.opens["votes"][0, :, :ARMS]
     assert (votes <= 1 + np.array([len(found) for found in senders])[:, None]).all()
     assert votes.max() > 3
+
+
+# --- sparse networks ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("life", [1, 3])
+def test_where_few_pairs_talk_no_mask_is_made_and_the_bytes_are_the_same(monkeypatch, life):
+    runs = []
+    for factor in (1e-9, 1e9):  # links count for nothing, for everything
+        monkeypatch.setattr(engine, "SPARSE", factor)
+        made = Wires(reach([ring(40)], life, "diameter"), 40)
+        method = build("coop-ucb", 40)
+        about = (method, bernoulli, bernoulli.world(MEANS), 40, 60, np.array([60]), made)
+        runs.append(simulate_mesh(*about, seed=2, compiled=False))
+        assert made.sparse == (factor < 1) and ("masks" in vars(made)) == (factor > 1)
+    assert all(one.tobytes() == other.tobytes() for one, other in zip(*runs, strict=True) if one is not None)
+    assert runs[0].tallies["up_messages"] > 0
+
+
+def test_a_large_ring_is_sparse_and_a_complete_graph_is_not():
+    assert Wires(reach([ring(2000)], 2, 2), 2000).sparse
+    assert not Wires(reach([complete(50)], 1, 1), 50).sparse
+    assert not Wires(reach([ring(30)], 2, 2), 30).sparse

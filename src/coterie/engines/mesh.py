@@ -55,7 +55,10 @@ def live(p, keys, span, worlds, links, weather, n, w, common, r):
     nodes, size, mark, last_word, own_world = len(totals), len(said), 0, -len(said), 1 if worlds.shape[0] > 1 else 0
     for t in range(start, horizon + 1):
         if t == span.late:
-            plays_since_noted(n.late, secrets, plans, plan) if COMMITS else pulls_since_noted(n.late, secrets)
+            if COMMITS:
+                plays_since_noted(n.late, secrets, plans, plan)
+            else:
+                pulls_since_noted(n.late, secrets)
         now, phase = t * nodes % size, t // links.period % links.first.shape[0]
         if CHURNS:
             hand_over(opens, p, t, away, edges, links.last_edge, phase, cards)
@@ -128,7 +131,10 @@ def live(p, keys, span, worlds, links, weather, n, w, common, r):
             mark += 1
         if not beat(common.pulse, nodes):
             return
-    close_plans(n, worlds, plans, plan) if COMMITS else pulls_since_noted(n.late, secrets)
+    if COMMITS:
+        close_plans(n, worlds, plans, plan)
+    else:
+        pulls_since_noted(n.late, secrets)
 
 
 @node
