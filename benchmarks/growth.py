@@ -9,7 +9,7 @@ import time
 from benchmarks import only_case
 from benchmarks.page import Section
 
-BASE = {"agents": 20, "arms": 8, "horizon": 2000}
+BASE = {"agents": 20, "arms": 8, "rounds": 2000}
 ALGORITHMS = {"cdp-mab": {}, "gossip-ucb": {"graph": "ring"}, "coop-ucb": {"graph": "ring", "life": 2}}
 FACTORS = (1, 10, 100)
 
@@ -17,13 +17,14 @@ FACTORS = (1, 10, 100)
 def growth():
     """Agents, arms and rounds, times 10 and times 100: time and memory."""
     for name in ALGORITHMS:
-        base, rows, memory = BASE, {}, {}
+        rows, memory = {}, {}
         for what in BASE:
             for factor in FACTORS if what == "agents" else FACTORS[1:]:
-                label = f"{factor} x {what}" if factor > 1 else f"{name}: {', '.join(f'{n} {key}' for key, n in base.items())}"
-                rows[label], memory[label] = cell(name, base | {what: factor * base[what]})
-        yield Section(f"Growth of {name}", "CPU milliseconds of a run", {k: 1e3 * v for k, v in rows.items()})
-        yield Section(f"Growth of {name}: memory", "MB beyond the program itself", memory, ratios=False)
+                label = f"{factor} x {what}" if factor > 1 else "these"
+                rows[label], memory[label] = cell(name, BASE | {what: factor * BASE[what]})
+        size = ", ".join(f"{count:,} {what}" for what, count in BASE.items())
+        yield Section(f"{name} grows, from {size}", "CPU milliseconds of a run", {k: 1e3 * v for k, v in rows.items()})
+        yield Section(f"{name} grows: memory", "MB of its own", memory, ratios=False)
 
 
 def cell(name: str, size: dict[str, int]) -> tuple[float, float]:
@@ -35,7 +36,7 @@ def main(name: str, size: str) -> None:
     """CPU seconds of the quicker of two runs, and MB that they have added to the largest size so far."""
     given = json.loads(size)
     problem = {"instance": "uniform", "agents": given["agents"], "arms": given["arms"]}
-    study = {"horizon": given["horizon"], "problem": problem, "network": ALGORITHMS[name], "algorithm": [{"name": name}]}
+    study = {"horizon": given["rounds"], "problem": problem, "network": ALGORITHMS[name], "algorithm": [{"name": name}]}
     case = only_case(study)
     case.simulate(0, 0, 0)
     before, times = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, []
