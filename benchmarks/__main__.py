@@ -1,8 +1,11 @@
-"""Run benchmarks and print ratios. Absolute figures move with the machine; ratios of one run do not.
+"""Measure, and print one page. Absolute figures move with the machine; ratios of one run do not.
 
-    python -m benchmarks                      all of them, some minutes
-    python -m benchmarks gossip workers       some of them
+    python -m benchmarks                      all of it, some minutes
+    python -m benchmarks gossip workers       some of it
+    python -m benchmarks --keep               and keep the figures, to be committed: later pages are compared with them
     python -m benchmarks.audit --help         what audits find
+
+A page is compared with the last one that was kept for the same processor model and number of cores.
 """
 
 import argparse
@@ -12,11 +15,15 @@ import time
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
-from benchmarks import cooperative, elimination, gossip, procurement
+from benchmarks import cooperative, elimination, gossip, others, procurement
+from benchmarks.first import first_command
+from benchmarks.growth import growth
+from benchmarks.page import Section, keep, kept, print_section, processor
 from coterie.errors import hint
 from coterie.network import path
+
+NANOSECONDS = "CPU nanoseconds of an agent-round"
 
 
 def best_of(repeats, work):
@@ -30,48 +37,35 @@ def best_of(repeats, work):
     return min(times)
 
 
-def compare_elimination(console):
-    """CDP-MAB beside a direct translation and a numpy loop."""
-    agents, arms, horizon = 50, 100, 1_000_000
-    printed, private = (elimination.case(agents, arms, horizon, mode=mode) for mode in ("paper", "private"))
-    means, marks = printed.quality, printed.marks
-    ours = best_of(7, lambda: printed.simulate(0, 0, 20)) / 20
-    rows = [
-        ("coterie, as printed", ours),
-        ("coterie, private", best_of(7, lambda: private.simulate(0, 0, 20)) / 20),
-        ("direct numba translation", best_of(7, lambda: elimination.direct(0, agents, means, horizon, 1.0, marks))),
-        ("a researcher's numpy loop", best_of(7, lambda: elimination.numpy_loop(0, agents, means, horizon, 1.0, marks))),
-    ]
-    table = Table(title=f"CDP-MAB, {agents} agents, {arms} arms, {horizon:,} rounds: CPU time of one run")
-    for heading in ("", "microseconds", "of coterie's"):
-        table.add_column(heading, justify="right" if heading else "left")
-    for name, seconds in rows:
-        table.add_row(name, f"{seconds * 1e6:,.0f}", f"{seconds / ours:.2f} x")
-    console.print(table)
-
-
-def a_million_agents(console):
-    """One run of a million agents: time and memory."""
-    case = elimination.case(1_000_000, 100, 1_000_000_000)
-    seconds = best_of(3, lambda: case.simulate(0, 0, 1))
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    console.print(f"one million agents, 100 arms, 10^9 rounds: {seconds:.2f} s CPU, {memory:.2f} GB at most in this process")
-
-
-def growth(console):
-    """Cost must grow with agents and epochs, not with the horizon."""
-    base = best_of(5, lambda: elimination.case(50, 100, 10**6).simulate(0, 0, 20))
-    longer = best_of(5, lambda: elimination.case(50, 100, 10**9).simulate(0, 0, 20))
-    more = best_of(5, lambda: elimination.case(500, 100, 10**6).simulate(0, 0, 20))
-    console.print(f"a horizon 1,000 times as long costs {longer / base:.2f} x; ten times the agents {more / base:.2f} x")
-
-
 def per_agent_round(case, replications=1):
     """CPU nanoseconds."""
     return best_of(4, lambda: case.simulate(0, 0, replications)) / (case.agents * case.horizon * replications) * 1e9
 
 
-def compare_gossip(console):
+def compare_elimination():
+    """CDP-MAB beside a direct translation and a numpy loop."""
+    agents, arms, horizon = 50, 100, 1_000_000
+    printed, private = (elimination.case(agents, arms, horizon, mode=mode) for mode in ("paper", "private"))
+    means, marks = printed.quality, printed.marks
+    rows = {
+        "CDP-MAB as printed": best_of(7, lambda: printed.simulate(0, 0, 20)) / 20,
+        "CDP-MAB, private": best_of(7, lambda: private.simulate(0, 0, 20)) / 20,
+        "direct numba translation": best_of(7, lambda: elimination.direct(0, agents, means, horizon, 1.0, marks)),
+        "a researcher's numpy loop": best_of(7, lambda: elimination.numpy_loop(0, agents, means, horizon, 1.0, marks)),
+    }
+    title = f"Elimination, {agents} agents, {arms} arms, {horizon:,} rounds"
+    yield Section(title, "CPU microseconds of a run", {name: 1e6 * seconds for name, seconds in rows.items()})
+
+
+def a_million_agents():
+    """One run of a million agents: time and memory."""
+    case = elimination.case(1_000_000, 100, 1_000_000_000)
+    seconds = best_of(3, lambda: case.simulate(0, 0, 1))
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+    yield Section("One million agents, 100 arms, 10^9 rounds", "", {"CPU seconds": seconds, "MB at most": memory}, ratios=False)
+
+
+def compare_gossip():
     """Gossip_UCB and Fed_UCB beside a direct translation and a numpy loop."""
     agents, horizon, graph = 10, 200_000, path(10)
     mu, edges = gossip.means(agents, 10), graph.edges
@@ -92,10 +86,10 @@ def compare_gossip(console):
         ("direct numba translation of Gossip_UCB", translated / (agents * horizon) * 1e9),
         ("a researcher's numpy loop", looped / (agents * 2000) * 1e9),
     ]
-    print_rounds(console, "Gossip, 10 agents on a path, 10 arms", rows)
+    yield Section("Gossip, 10 agents on a path, 10 arms", NANOSECONDS, dict(rows))
 
 
-def compare_cooperative(console):
+def compare_cooperative():
     """Coop-UCB and its private and robust forms beside a direct translation and a numpy loop."""
     agents, horizon = 200, 10_000
     coop = cooperative.case("coop-ucb", agents, horizon)
@@ -117,19 +111,10 @@ def compare_cooperative(console):
         ("direct numba translation of Coop-UCB", translated * 1e9),
         ("a researcher's numpy loop", looped * 1e9),
     ]
-    print_rounds(console, "Cooperation, 200 agents, 5 arms, messages live 2 hops", rows)
+    yield Section("Cooperation, 200 agents, 5 arms, messages live 2 hops", NANOSECONDS, dict(rows))
 
 
-def print_rounds(console, title, rows):
-    table = Table(title=f"{title}: CPU time of one agent-round")
-    for heading in ("", "nanoseconds", f"of {rows[0][0]}'s"):
-        table.add_column(heading, justify="right" if heading else "left")
-    for name, nanoseconds in rows:
-        table.add_row(name, f"{nanoseconds:,.0f}", f"{nanoseconds / rows[0][1]:.2f} x")
-    console.print(table)
-
-
-def compare_procurement(console):
+def compare_procurement():
     """NF, FCB and P-FCB beside a direct translation and a numpy loop."""
     horizon, few = 50_000, 500
     for binding in (False, True):
@@ -146,10 +131,19 @@ def compare_procurement(console):
         rows.append(("direct numba translation of NF", translated / (10 * horizon) * 1e9))
         rows.append(("a researcher's numpy loop", looped))
         title = f"Procurement, 10 agents, 30 producers, constraint {'binding' if binding else 'slack'}"
-        print_rounds(console, title, rows)
+        yield Section(title, NANOSECONDS, dict(rows))
 
 
-def two_workers(console):
+def compare_others():
+    """UCB alone beside another library's, where that is installed."""
+    alone = others.case(10, 100_000)
+    rows = {"ucb1": per_agent_round(alone)}
+    if theirs := others.smpybandits(alone.quality, 5000):
+        rows["UCB of SMPyBandits"] = theirs * 1e9
+    yield Section("UCB alone, 10 agents, 5 arms", NANOSECONDS, rows, note=others.reason())
+
+
+def two_workers():
     """How much more two threads do than one."""
     case = elimination.case(50, 100, 10**6)
     case.simulate(0, 0, 1)
@@ -164,30 +158,38 @@ def two_workers(console):
         return (time.perf_counter() - began) / workers
 
     one, two = min(wall(1) for _ in range(3)), min(wall(2) for _ in range(3))
-    console.print(f"two workers do {one / two:.2f} x the work of one in the same time")
+    yield Section("Two workers", "", {"work of one, in the same time": one / two}, ratios=False)
 
 
 BENCHMARKS = {
-    "elimination": compare_elimination, "million": a_million_agents, "growth": growth, "workers": two_workers,
-    "gossip": compare_gossip, "cooperative": compare_cooperative, "procurement": compare_procurement,
+    "elimination": compare_elimination, "gossip": compare_gossip, "cooperative": compare_cooperative,
+    "procurement": compare_procurement, "others": compare_others, "growth": growth, "million": a_million_agents,
+    "workers": two_workers, "first": first_command,
 }  # fmt: skip
 
 
 def main(arguments=None):
-    listed = "\n".join(f"  {name:<12} {benchmark.__doc__}" for name, benchmark in BENCHMARKS.items())
+    listed = "\n".join(f"  {name:<12} {benchmark.__doc__.splitlines()[0]}" for name, benchmark in BENCHMARKS.items())
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description=__doc__, epilog=f"benchmarks:\n{listed}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     parser.add_argument("names", nargs="*", metavar="NAME", help="which; default: all of them")
-    names = parser.parse_args(arguments).names or list(BENCHMARKS)
-    for name in names:
+    parser.add_argument("--keep", action="store_true", help="keep the figures in benchmarks/pages")
+    given = parser.parse_args(arguments)
+    for name in given.names:
         if name not in BENCHMARKS:
             parser.error(f"NAME must be one of {', '.join(BENCHMARKS)}, got {name!r}{hint(name, BENCHMARKS)}")
-    console = Console()
+    console, before, found = Console(), kept(), []
     np.seterr(all="raise")
-    for name in names:
-        BENCHMARKS[name](console)
+    beside = f"beside the page of {before['date']}" if before else "no earlier page of this processor"
+    console.print(f"{processor()}; {beside}")
+    for name in given.names or BENCHMARKS:
+        for section in BENCHMARKS[name]():
+            print_section(console, section, before)
+            found.append(section)
+    if given.keep:
+        console.print(f"kept: {keep(found)}")
 
 
 if __name__ == "__main__":
