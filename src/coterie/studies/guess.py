@@ -82,7 +82,7 @@ ALONE = Choice("solo-ucb")
 
 def choices(guess: Guess) -> list[Choice]:
     """The first line of the table that fits: what to run as a rule, and what may cost less in regret and messages together."""
-    assumed = round(min(max(guess.liars + 0.2, 0.3), 0.49), 2)  # on an arm that few have voted on, liars are more than their share
+    assumed = round(min(max(guess.liars + 0.2, 0.3), 0.49), 2)  # where few have voted, liars are more than their share
     through_peers, eliminating = Choice("pooled-ucb", ("through", "peers")), Choice("ddp-mab")
     table = (
         (guess.liars > 0, Choice("pr-ucb", ("liars_assumed", assumed))),
