@@ -132,7 +132,8 @@ _paths: dict[Any, float] = {}
 def dearest_path(case: Case, horizon: int) -> float:
     """The epsilon of the dearest reward on any path. Rows that differ in their faults alone share it."""
     method = case.method
-    key = method.node, method.server, method.p, method.claim, horizon
+    numbers = tuple(part.tobytes() if isinstance(part, np.record) else part for part in method.p)  # tables have no hash
+    key = method.node, method.server, numbers, method.claim, horizon
     if key not in _paths:
         _paths[key] = Price("", method, case.doors, (0, 0, 0), {}, forecast(method, horizon)).epsilon
     return _paths[key]
