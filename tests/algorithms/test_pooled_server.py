@@ -180,6 +180,13 @@ def test_what_makes_no_sense_is_refused_in_one_line(options, setting, said):
     assert "\n" not in str(caught.value)
 
 
+def test_reports_cannot_travel_among_peers_that_are_not_connected():
+    study = load_study({"horizon": 100, "problem": {"means": [0.5, 0.4], "agents": 4}, "network": {"components": [2, 2]},
+                        "algorithm": [{"name": "pooled-ucb", "through": "peers"}]}).specification  # fmt: skip
+    with pytest.raises(UsageError, match=r"pooled-ucb through=peers: graph must be connected, got 2 components"):
+        make_case(study, study.rows[0], 0)
+
+
 def test_play_apart_warns_where_agents_differ_and_is_not_the_default_there():
     entry, unlike = entries()["pooled-ucb"], Setting(agents=5, arms=4, horizon=100, homogeneous=False)
     assert entry.build(entry.options(), unlike).p.portion == 5

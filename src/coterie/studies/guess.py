@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from math import ceil, inf
+from math import inf
 from typing import Any, NamedTuple
 
 from coterie.errors import UsageError
@@ -82,10 +82,10 @@ ALONE = Choice("solo-ucb")
 
 def choices(guess: Guess) -> list[Choice]:
     """The first line of the table that fits: what to run as a rule, and what may cost less in regret and messages together."""
-    assumed = ceil(100 * max(guess.liars, 1 - guess.honest / guess.agents) - 1e-9) / 100
+    assumed = round(min(max(guess.liars + 0.2, 0.3), 0.49), 2)  # where few have voted, liars are more than their share
     through_peers, eliminating = Choice("pooled-ucb", ("through", "peers")), Choice("ddp-mab")
     table = (
-        (guess.liars > 0, Choice("pr-ucb", ("liars_assumed", min(assumed, 0.49)))),
+        (guess.liars > 0, Choice("pr-ucb", ("liars_assumed", assumed))),
         (not guess.server and guess.unlike, through_peers, eliminating),
         (not guess.server, Choice("peer-ucb"), through_peers, eliminating),
         (guess.trust == "server", Choice("pooled-ucb", ("noise", "central")), Choice("cdp-mab", ("noise", "central"))),
