@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from coterie.algorithms import find
-from coterie.algorithms.byzantine import ByzantineOptions, estimate, nearest, shortest, take
+from coterie.algorithms.byzantine import ByzantineOptions, estimate, keep, nearest, shortest, take
 from coterie.contract import Setting
 from coterie.engines.agent import Agent
 from coterie.engines.chance import Keyed
@@ -43,6 +43,11 @@ def receive(method, samples, k=1):
     for value in samples:
         take(open, k, values.index(value), 1)
     return open
+
+
+def estimated(method, samples, t):
+    open = receive(method, samples)
+    return estimate(open, method.p, 1, keep(len(samples) // 2, method.p.contamination, log(t)))
 
 
 # --- the definition ---------------------------------------------------------------------------------------
@@ -91,7 +96,7 @@ ROUNDS = st.integers(2, 20)
 @example([0.0, 0.0, 1.0, 1.0] * 30, 0.0, 2)
 def test_counts_of_values_give_the_estimate_of_sorted_samples(samples, eps, t):
     method = build(told=VALUES, liars_assumed=eps)
-    found = estimate(receive(method, samples), method.p, log(t), 1)
+    found = estimated(method, samples, t)
     assert found == pytest.approx(float(trimmed_mean(samples, eps, t)), abs=1e-12)
 
 
@@ -100,10 +105,10 @@ def test_the_examples_reach_the_interval_and_both_ways_round_it():
     assert kept(20, 0.0, 3) * 2 < 20 <= 2 * kept(40, 0.0, 3) - 20
     method = build(told=VALUES, liars_assumed=0.0)
     few, many = [0.5] * 9 + [10.0], [0.5] * 160 + [10.0]
-    assert estimate(receive(method, few), method.p, log(3), 1) == pytest.approx(1.45)
-    assert estimate(receive(method, many), method.p, log(3), 1) == 0.5
+    assert estimated(method, few, 3) == pytest.approx(1.45)
+    assert estimated(method, many, 3) == 0.5
     apart = [0.0, 1.0] * 60  # all X are 0 and all Y are 1: no X lies in the interval
-    assert estimate(receive(method, apart), method.p, log(3), 1) == 0.5
+    assert estimated(method, apart, 3) == 0.5
 
 
 @OFTEN
@@ -136,7 +141,7 @@ def test_coins_have_a_closed_form(zeros, ones, ones_in_x, eps, t):
         expected = side if in_x > 0 else (ones_in_x + ones) / (2 * n)
     else:
         expected = ones_in_x / n
-    assert estimate(open, method.p, log(t), 2) == pytest.approx(expected, abs=1e-12)
+    assert estimate(open, method.p, 2, keep(n, eps, log(t))) == pytest.approx(expected, abs=1e-12)
 
 
 # --- rewards with many values -----------------------------------------------------------------------------
@@ -162,7 +167,7 @@ def to_the_grid(samples, cells):
 @given(CLOUDS, LIARS, ROUNDS)
 def test_on_a_grid_the_estimate_is_that_of_rounded_samples(samples, eps, t):
     method, rounded = build(told=(), cells=16, liars_assumed=eps), to_the_grid(samples, 16)
-    found = estimate(receive(method, rounded), method.p, log(t), 1)
+    found = estimated(method, rounded, t)
     assert found == pytest.approx(float(trimmed_mean(rounded, eps, t)), abs=1e-12)
 
 
@@ -188,7 +193,7 @@ def test_lies_move_the_clipped_mean_by_at_most_their_share(pairs):
     honest, told = [value for value, _ in pairs], [value if lie is None else lie for value, lie in pairs]
     method = build(told=VALUES, estimator="clipped")
     share = mean([lie is not None for _, lie in pairs])
-    found = estimate(receive(method, told), method.p, log(9), 1)
+    found = estimated(method, told, 9)
     assert found == pytest.approx(np.clip(told, 0, 1).mean(), abs=1e-12)
     assert abs(found - mean(honest)) <= share + 1e-12
 
@@ -197,7 +202,7 @@ def test_one_lie_in_a_thousand_moves_a_plain_mean_further_than_its_share():
     """What clipping is for: of the value 10 only 1 is left."""
     told = [0.5] * 999 + [10.0]
     method = build(told=VALUES, estimator="clipped")
-    assert estimate(receive(method, told), method.p, log(9), 1) == pytest.approx(0.5005)
+    assert estimated(method, told, 9) == pytest.approx(0.5005)
     assert mean(told) - 0.5 > 0.001
 
 

@@ -8,7 +8,7 @@ import pytest
 from numba import njit
 
 from coterie.guests import OWN
-from coterie.kernel.compiling import OPTIONS, inline, node, rare
+from coterie.kernel.compiling import OPTIONS, apart, inline, node, rare
 
 TEXT = """
 def last(values, k):
@@ -77,3 +77,25 @@ def test_a_rare_function_is_one_that_is_called(mark):
     assert values.tolist() == [x + cos(3.0 * x) if x < 0.5 else x for x in np.linspace(0.0, 1.0, 17).tolist()]
     (text,) = run.inspect_llvm().values()
     assert any("define" in line and "wave" in line for line in text.splitlines()) == (mark is rare)
+
+
+@pytest.mark.parametrize("mark", [node, apart])
+def test_the_compiler_is_told_that_records_lie_apart(mark):
+    """Then what was read before a record was written need not be read again."""
+
+    def copy(values, others):
+        others[0] = values[0] + 1
+        others[1] = values[0]
+
+    copy = mark(copy)
+
+    @njit(**OPTIONS)
+    def run(values, others):
+        copy(values, others)
+
+    values, others = np.arange(3) + 5, np.zeros(3, int)
+    run(values, others)
+    assert others.tolist() == [6, 5, 0]
+    (text,) = run.inspect_llvm().values()
+    body = text[: text.index("\n}\n")]
+    assert body.count("load i64") == (1 if mark is apart else 2)

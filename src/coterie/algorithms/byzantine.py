@@ -22,41 +22,41 @@ from pydantic import Field
 from coterie.algorithms.cooperative import CoopOptions
 from coterie.contract import Algorithm, Claim, Entry, Method, Setting, offer, order, params
 from coterie.errors import UsageError
-from coterie.kernel import UNIT, argmax, capacity, node, record, uniform
+from coterie.kernel import UNIT, apart, argmax, capacity, node, record, uniform
 
 
 def open_record(p):
     n, places = capacity(p.arms), capacity(p.places)
     return record(
         arm=int64, place=int64, value=(float64, places), honest=(float64, places),  # of a place; cut to the honest range
-        samples=(int64, n), x=(int64, (n, places)), y=(int64, (n, places)), index=(float64, n),
+        samples=(int64, n), x=(int64, (n, places)), y=(int64, (n, places)), wanted=(int64, n), index=(float64, n),
     )  # fmt: skip
 
 
 def message_record(p):
-    return record(arm=int64, count=(int64, capacity(p.places)))
+    return record(arm=int64, count=(int64, p.places))
 
 
-@node
+@apart
 def choose(open, p, t, die, plan):
     if t <= p.arms:
         open.arm = t - 1
     else:
         log_t = log(t)
-        for k in range(p.arms):
-            open.index[k] = inf  # who sat out a round of the start has not seen all arms
-            if open.samples[k] > 0:
-                open.index[k] = estimate(open, p, log_t, k) + sqrt(2.0 * p.spread * log_t / open.samples[k])
+        for k in range(p.slots):  # no branch, so that it is a loop of vectors
+            open.wanted[k] = keep(open.samples[k] // 2, p.contamination, log_t)
+            open.index[k] = sqrt(2.0 * p.spread * log_t / max(open.samples[k], 1))
+        for k in range(p.arms):  # who sat out a round of the start has not seen all arms
+            open.index[k] = estimate(open, p, k, open.wanted[k]) + open.index[k] if open.samples[k] > 0 else inf
         open.arm = argmax(open.index, p.arms)
     order(plan, open.arm, 1)
 
 
 @node
-def estimate(open, p, log_t, k):
+def estimate(open, p, k, c):
     """The constant sigma sqrt(eps) of the paper's index is the same for all arms and left out."""
     if p.trims:
-        n = float(open.samples[k] // 2)  # size of Y: X is served first
-        lower, upper = shortest(open, p, k, keep(n, p.contamination, log_t), n)
+        lower, upper = shortest(open, p, k, c, open.samples[k] // 2)  # size of Y: X is served first
         inside, total = 0, 0.0
         for v in range(lower, upper + 1):
             inside += open.x[k, v]
@@ -71,9 +71,8 @@ def estimate(open, p, log_t, k):
 
 @node
 def keep(n, contamination, log_t):
-    """c: how many of the n samples in Y the interval must hold, at delta = 1 / t^2."""
-    if n == 0.0:
-        return 0
+    """c: how many of the n samples in Y the interval must hold, at delta = 1 / t^2. Where n is 0 nobody asks."""
+    n = float(max(n, 1))
     log_1, log_4 = 2.0 * log_t, 2.0 * log_t + log(4.0)
     alpha = max(contamination, log_1 / n)
     return int(ceil(n * (1.0 - 2.0 * alpha - sqrt(2.0 * alpha * log_4 / n) - log_4 / n)))
@@ -85,7 +84,7 @@ def shortest(open, p, k, c, n):
 
     Empty (0, -1) where c is less than half of Y: then all samples count.
     """
-    if 2.0 * c < n or n == 0.0:
+    if 2 * c < n or n == 0:
         return 0, -1
     best_lower, best_upper, width, most, lower, held = 0, -1, inf, 0, 0, 0
     for upper in range(p.places):
@@ -99,12 +98,12 @@ def shortest(open, p, k, c, n):
     return best_lower, best_upper
 
 
-@node
+@apart
 def release(open, p, t, plan, out):
     offer(out, open.arm, inf)  # the one reward since the last offer
 
 
-@node
+@apart
 def publish(open, p, t, plan, out):
     open.place = nearest(open, p, float(out.value[0]) / UNIT)
     take(open, open.arm, open.place, 1)
@@ -127,7 +126,7 @@ def take(open, k, v, count):
     open.samples[k] += count
 
 
-@node
+@apart
 def speak(open, p, t, message):
     fill(message, p, open.arm, open.place)
     return 1 + p.places
@@ -140,13 +139,13 @@ def fill(message, p, arm, place):
         message.count[v] = 1 if v == place else 0
 
 
-@node
+@apart
 def hear(open, peer, p, t, news):
     for v in range(p.places):
         take(open, news.arm, v, news.count[v])
 
 
-@node
+@apart
 def lie(open, p, t, tale, die, message):
     """One reward: 1 with the probability the tale gives the arm. A contaminated message keeps its arm and tells the value."""
     if tale.arm >= 0:
@@ -183,6 +182,7 @@ def build(o: ByzantineOptions, s: Setting) -> Method:
     p = params(
         o, s,
         places=len(values),  # values a sample may have
+        slots=capacity(s.arms),  # loops over all slots compile to whole vectors
         contamination=assumed,  # share of lies
         spread=s.proxy if o.radius == "paper" else s.proxy * s.proxy,  # the radius is sqrt(2 spread ln t / samples)
         trims=o.estimator == "trimmed",

@@ -43,7 +43,7 @@ from coterie.contract import (
     remember,
 )  # fmt: skip
 from coterie.errors import UsageError
-from coterie.kernel import UNIT, argmax, capacity, extend, larger, level, node, ones, pick, record
+from coterie.kernel import UNIT, apart, argmax, capacity, extend, larger, level, node, ones, pick, record
 from coterie.limits import EPSILON_LEAST
 from coterie.privacy import mechanisms
 from coterie.privacy.accountant import share_of
@@ -83,7 +83,7 @@ def pulls_most(p):
 # --- deciding: steps 1 to 3 --------------------------------------------------------------------------
 
 
-@node
+@apart
 def choose(open, p, t, die, plan):
     if t == 0:
         for k in range(p.arms):
@@ -149,33 +149,33 @@ def refresh(open, p, k):
 # --- talking: beliefs over every edge, estimates over the drawn one (step 5), news of the own mean (step 6) ---
 
 
-@node
+@apart
 def speak(open, p, t, message):
     for k in range(p.slots):
         message.belief[k] = open.belief[k]
     return p.arms
 
 
-@node
+@apart
 def hear(open, peer, p, t, message):
     for k in range(p.slots):
         open.belief[k] = larger(open.belief[k], message.belief[k])
 
 
-@node
+@apart
 def greet(open, p, t, card):
     for k in range(p.slots):
         card.estimate[k] = open.estimate[k]
     return p.arms
 
 
-@node
+@apart
 def meet(open, p, t, mine, theirs):
     for k in range(p.slots):
         open.estimate[k] += half(theirs.estimate[k] - mine.estimate[k])
 
 
-@node
+@apart
 def lie(open, p, t, tale, die, message):
     """A liar claims more pulls of the arm it talks about than it has made: others then catch up."""
     speak(open, p, t, message)
@@ -184,7 +184,7 @@ def lie(open, p, t, tale, die, message):
     return p.arms
 
 
-@node
+@apart
 def pose(open, p, t, tale, die, card):
     for k in range(p.arms):
         card.estimate[k] = int(tale.value[k] * FINE)
@@ -216,7 +216,7 @@ def innovate_privately(open, p, k, noisy_sum, count, variance):
         open.blur[k] = 256.0 * N * N * p.log_horizon * p.log_horizon * log_n / (n * n * p.epsilon * p.epsilon)
 
 
-@node
+@apart
 def leave(open, p, t, card):
     """Hand over what the own estimate holds beyond the own mean, and keep the own mean: the law of sums stays true."""
     for k in range(p.slots):
@@ -224,7 +224,7 @@ def leave(open, p, t, card):
         open.estimate[k] = open.average[k]
 
 
-@node
+@apart
 def inherit(open, p, t, card):
     for k in range(p.slots):
         open.estimate[k] += card.estimate[k]
@@ -233,13 +233,13 @@ def inherit(open, p, t, card):
 # --- plain: the exact running mean -------------------------------------------------------------------
 
 
-@node
+@apart
 def plain_release(open, p, t, plan, out):
     for e in range(plan.entries):
         offer_all(out, plan.arm[e], inf)
 
 
-@node
+@apart
 def plain_publish(open, p, t, plan, out):
     for e in range(out.entries):
         innovate(open, p, out.arm[e], out.value[e], out.last[e], 0.0)
@@ -248,7 +248,7 @@ def plain_publish(open, p, t, plan, out):
 # --- blocks (proof: privacy/blocks.md) ---------------------------------------------------------------
 
 
-@node
+@apart
 def block_release(open, p, t, plan, out):
     for e in range(plan.entries):
         k = plan.arm[e]
@@ -256,7 +256,7 @@ def block_release(open, p, t, plan, out):
             offer(out, k, p.price)
 
 
-@node
+@apart
 def block_publish(open, p, t, plan, out):
     for e in range(out.entries):
         k = out.arm[e]
@@ -276,7 +276,7 @@ def laplace_variance(p):
 # level of m: that of `before` is still there, because levels in between are lower.
 
 
-@node
+@apart
 def tree_release(open, p, t, plan, out):
     for e in range(plan.entries):
         m = open.pulls[plan.arm[e]]
@@ -284,7 +284,7 @@ def tree_release(open, p, t, plan, out):
         offer_between(out, plan.arm[e], level(before) if before > 0 else START, NOW, level(m), p.price, level(m))
 
 
-@node
+@apart
 def tree_publish(open, p, t, plan, out):
     for e in range(out.entries):
         k, m = out.arm[e], out.last[e]
@@ -297,20 +297,20 @@ def tree_publish(open, p, t, plan, out):
 # --- streams: all running sums, with correlated noise, paid for once (mechanisms `digits` and `root`) ---------
 
 
-@node
+@apart
 def stream_release(open, p, t, plan, out):
     for e in range(plan.entries):
         offer_all(out, plan.arm[e], p.price)
 
 
-@node
+@apart
 def digits_publish(open, p, t, plan, out):
     scale = p.reach * p.norm / p.price
     for e in range(out.entries):
         innovate_privately(open, p, out.arm[e], out.value[e], out.first[e], 2.0 * scale * scale * digits_used(out.first[e]))
 
 
-@node
+@apart
 def root_publish(open, p, t, plan, out):
     sigma = p.reach * p.norm / p.price
     for e in range(out.entries):
@@ -330,7 +330,7 @@ def printed_open(p):
     return extend(open_record(p), last=(int64, n), initial=(int64, n), pieces=(int64, (n, p.levels)))
 
 
-@node
+@apart
 def printed_release(open, p, t, plan, out):
     """Mark b is the point up to the bits b and higher of t; mark p.levels is where the tree begins, behind the first reward."""
     for e in range(plan.entries):
@@ -357,7 +357,7 @@ def offer_pieces(open, p, t, out, k):
             remember(out, k, until_s, b)
 
 
-@node
+@apart
 def printed_publish(open, p, t, plan, out):
     if t == 0:
         for e in range(out.entries):

@@ -22,6 +22,7 @@ from coterie.privacy.door import MESSAGE
 from coterie.problem.bernoulli import regret  # bound
 
 CHURNS = DROPS = LIES = LOSES = NEWS = SINGLY = False  # bound
+AMOUNTS = 1  # bound
 
 
 class Post(NamedTuple):
@@ -64,7 +65,7 @@ def live(p, keys, span, worlds, links, reach, weather, n, o, common, r):
     start, away, curve = span.start, weather.away, common.curve[r]
     words, said, sums, news, heard = o.words, o.said, o.sums, o.news[r], o.heard
     own_world = 1 if worlds.shape[0] > 1 else 0
-    ring, nodes, amounts, mark = o.changes.shape[0], len(totals), words.shape[1], 0
+    ring, nodes, mark = o.changes.shape[0], len(totals), 0
     for t in range(start, span.horizon + 1):
         if t == span.late:
             pulls_since_noted(n.late, secrets)
@@ -85,7 +86,7 @@ def live(p, keys, span, worlds, links, reach, weather, n, o, common, r):
             for k in range(p.arms):
                 if SINGLY or o.fresh[k] > 0:
                     heard[0] = k
-                    for a in range(1, amounts):
+                    for a in range(1, AMOUNTS):
                         heard[a] = sums[k, a, i]
                         sums[k, a, i] = 0
                     listen(secrets[i], inners[i], opens[i], n.peers[0], p, t, news)
@@ -126,7 +127,7 @@ def live(p, keys, span, worlds, links, reach, weather, n, o, common, r):
 def take(sums, former, words, place, i):
     """One message that came over one link: what it changes for agent i."""
     k = words[place, 0]
-    for a in range(1, words.shape[1]):
+    for a in range(1, AMOUNTS):
         sums[k, a, i] += words[place, a] - (0 if NEWS else former[k, a])
         former[k, a] = words[place, a]
 
@@ -135,7 +136,7 @@ def take(sums, former, words, place, i):
 def forget(o, now):
     steps, mixed, who = o.steps, o.mixed, o.who
     for k in range(steps.shape[1]):
-        for a in range(1, steps.shape[2]):
+        for a in range(1, AMOUNTS):
             steps[now, k, a] = 0
             mixed[now, k, a] = 0
             for block in range(who.shape[3]):
@@ -147,7 +148,7 @@ def post(words, former, changes, steps, mixed, who, now, place, j):
     """Note what the message changes, and whether all changes of this amount are alike so far."""
     k = words[place, 0]
     changes[now, j, 0] = k
-    for a in range(1, words.shape[1]):
+    for a in range(1, AMOUNTS):
         change = words[place, a] - (0 if NEWS else former[k, a])
         former[k, a] = words[place, a]
         changes[now, j, a] = change
@@ -161,7 +162,7 @@ def post(words, former, changes, steps, mixed, who, now, place, j):
 def add_up(o, reach, now, k):
     """Everything due on arm k, for every receiver. Returns 1 if there was anything."""
     steps, ring, found = o.steps, o.changes.shape[0], 0
-    for a in range(1, steps.shape[2]):
+    for a in range(1, AMOUNTS):
         mailed = 0
         for delay in range(1, ring):
             slot = wrap(now + ring - delay, ring)

@@ -3,7 +3,7 @@
 Everything an algorithm file needs from here can be imported from this package.
 """
 
-from coterie.kernel.compiling import OPTIONS, node
+from coterie.kernel.compiling import OPTIONS, apart, node
 from coterie.kernel.dice import CHOICE, FAULT, IDLE, LIE, NETWORK, NOISE, REWARD, fold, pick, side, stream, uniform
 from coterie.kernel.records import UNIT, capacity, extend, one, record, rows
 from coterie.kernel.samplers import beta, binomial, discrete_laplace, laplace_sum, normal, rounded_normal
@@ -19,6 +19,7 @@ __all__ = [
     "OPTIONS",
     "REWARD",
     "UNIT",
+    "apart",
     "argmax",
     "beta",
     "binomial",

@@ -1,6 +1,7 @@
-"""Four ways to mark a function for the compiler.
+"""Five ways to mark a function for the compiler.
 
 `node`    plain Python when Python calls it, machine code when a compiled loop calls it: all hooks and engines.
+`apart`   the same for a hook, with a promise: no two records that it is handed share memory. Never an engine, whose views do.
 `inline`  machine code in both cases, so that both give the same bits: the dice and the samplers' short paths.
 `rare`    the same, kept out of line: long samplers would bloat every loop they are inlined into.
 `whole`   a loop that Python calls: everything above is a part of it.
@@ -122,6 +123,12 @@ class PartCompiler(OwnCompiler):
         return [passes]
 
 
+class ApartCompiler(PartCompiler):
+    def compile_extra(self, func: Callable) -> Any:
+        self.state.flags.noalias = True
+        return super().compile_extra(func)
+
+
 class RareCompiler(PartCompiler):
     def compile_extra(self, func: Callable) -> Any:
         compiled = super().compile_extra(func)
@@ -145,6 +152,7 @@ class WholeCompiler(OwnCompiler):
 PART: dict[str, Any] = {"error_model": "numpy", "forceinline": True, "pipeline_class": PartCompiler}
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True, "pipeline_class": WholeCompiler}
 node = register_jitable(**PART)
+apart = register_jitable(**PART | {"pipeline_class": ApartCompiler})
 whole = njit(nogil=True, **OPTIONS)  # without the interpreter's lock: workers are threads
 
 
@@ -161,4 +169,4 @@ def inline(function: Callable, **others: Any) -> Callable:
 
 rare = functools.partial(inline, forceinline=False, pipeline_class=RareCompiler)
 
-__all__ = ["OPTIONS", "inline", "node", "rare", "whole"]
+__all__ = ["OPTIONS", "apart", "inline", "node", "rare", "whole"]
