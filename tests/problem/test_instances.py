@@ -50,7 +50,8 @@ def test_a_guess_of_a_large_gap_stays_above_zero_and_one_that_is_none_is_refused
 
 def test_the_page_says_what_was_guessed():
     said = INSTANCES["guess"].said
-    assert said({"best": 0.7, "gap": 0.02}).endswith("the best is 0.7, the second 0.02 below it, the others up to 0.08 below it")
+    words = "the best is 0.7, the second 0.02 below it, the others up to 0.08 below it"
+    assert said({"best": 0.7, "gap": 0.02}).endswith(words)
     assert said({}) == said({"best": 0.6, "gap": 0.1})
 
 

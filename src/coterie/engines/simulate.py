@@ -262,7 +262,8 @@ def simulate_mesh(
     worlds, all_weather = worlds if compiled else worlds.view(np.recarray), whole(weather, agents)
     if node.additive:
         singly = len(weather.away) > 0 or weather.loss > 0 or len(wires.first) > 1 or made.sparse
-        chosen = flags(weather) | {"NEWS": node.additive == "news", "SINGLY": singly, "AMOUNTS": node.message(p).itemsize // 8}
+        news, amounts = node.additive == "news", node.message(p).itemsize // 8
+        chosen: dict[str, Any] = flags(weather) | {"NEWS": news, "SINGLY": singly, "AMOUNTS": amounts}
         run = binding(pool, node, problem, flags=chosen, compiled=compiled)
         post, heard = _post(node, p, R, agents, ring, wires, singly, compiled), NO_MASKS if singly else made.masks
         call(run, (p, seeds_of(seed), first, span, worlds, wires, heard, all_weather, nodes, post, common), pulse, compiled)
