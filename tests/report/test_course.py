@@ -1,11 +1,15 @@
 """Regret over time."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from coterie.report.course import course, kept_moments
+from coterie.report.course import course, floor_of, inside, kept_moments
+from coterie.report.draw.lines import Line
+from coterie.report.draw.scale import log
+from coterie.report.draw.scatter import Axis
 from coterie.report.view import View
 
 MakeRow = Callable[..., dict[str, Any]]
@@ -58,3 +62,22 @@ def test_too_few_runs_have_no_bands(row: MakeRow, summary: MakeSummary) -> None:
 
 def test_a_row_that_loses_nothing_has_a_panel(row: MakeRow, summary: MakeSummary) -> None:
     assert course(View(summary([row("a", 0.0)]))).panels[0].note == "ends at 0.0"
+
+
+def test_a_floor_that_is_known_is_dashed_and_drawn_once_for_rows_that_share_it(row: MakeRow, summary: MakeSummary) -> None:
+    floor = {"constant": 1.0, "kind": "alike", "label": "asymptotic"}
+    rows = [row("ucb private 1", 9.0, floor=floor), row("ucb private 2", 8.0, floor=floor), row("other", 9.0)]
+    found = course(View(summary(rows)))
+    assert [panel.picture.count('class="ref"') for panel in found.panels] == [1, 0]
+    assert "asymptotic" in found.caption and "asymptotic" not in course(View(summary([row("other", 9.0)]))).caption
+
+
+def test_a_floor_lies_where_it_is_and_not_above_all_that_is_shown(row: MakeRow, summary: MakeSummary) -> None:
+    view = View(summary([row("a", 9.0, floor={"constant": 7.0, "kind": "alike", "label": "asymptotic"})]))
+    (shown,) = view.rows
+    last, agents = shown.row["curve"]["round"][-1], shown.row["agents"]
+    drawn = floor_of(view, shown, Line("a", [(1.0, 0.0), (float(last), 0.0)]))
+    assert drawn.values[-1][1] == pytest.approx(view.decisions * 7.0 * math.log(agents * last) / (agents * last))
+    top = Axis(log([1.0, 2.0], 100.0, 0.0), [])
+    cut = inside([Line("a", [(1.0, 9.0), (2.0, 1.9), (3.0, 1.5)], kind="ref")], top)
+    assert [line.values for line in cut] == [[(2.0, 1.9), (3.0, 1.5)]]

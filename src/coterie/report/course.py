@@ -14,9 +14,14 @@ from coterie.report.draw.scatter import Axis, margin_of
 from coterie.report.template import csv_text
 from coterie.report.view import Shown, View
 from coterie.studies.numbers import GLUE, compact
+from coterie.theory.floor import so_far
 
 MOMENTS_MAX, MOMENTS_OF_MANY = 36, 14
 STRONG_MAX = 6  # lines of one panel that are all strong
+FLOOR = (
+    " Dashed: asymptotic floor, c ln(M t) of M agents after t rounds, with the ε that holds; no method stays below it in the long "
+    "run, but early it may."
+)
 CONTEXT_MAX = 30  # with more rows there are fewer moments, no bands, and no grey behind a panel
 
 
@@ -37,7 +42,8 @@ class Course(NamedTuple):
 def course(view: View) -> Course:
     lines = {one.place: _line(view, one) for one in view.rows}
     across = log([moment for line in lines.values() for moment, _ in line.values])
-    up = _upward(view, list(lines.values()))
+    floors = {one.place: floor_of(view, one, lines[one.place]) for one in view.rows if "floor" in one.row}
+    up = _upward([*lines.values(), *floors.values()])
     ticks = Axis(across, [(tick, compact(tick)) for tick in [*across.ticks(4)[:-1], across.high] if tick >= across.low])
     grey = len(view.rows) <= CONTEXT_MAX
     panels = []
@@ -46,13 +52,15 @@ def course(view: View) -> Course:
         others = [line for place, line in lines.items() if grey and place not in own]
         drawn = _emphasised([lines[one.place] for one in members])
         said = f"{heading}: {view.lost} so far, by round. Ends: " + "; ".join(f"{one.name} {one.full}" for one in members[:12])
-        picture = panel(drawn, others, ticks, up, said, _steps(view, members, drawn))
+        under = inside([floors[one.place] for one in members if one.place in floors], up)
+        picture = panel([*drawn, *under], others, ticks, up, said, _steps(view, members, drawn))
         panels.append(CoursePanel(heading, f"ends at {_ends(members)}", picture, all(one.broken for one in members)))
     return Course(
         panels,
         margin_of(up),
         f"Regret so far: {view.lost}, by round. {view.intervals(f'Band: 95{GLUE}% interval of the mean. ')}"
-        f"{'Grey: the other rows. ' if grey and len(panels) > 1 else ''}Each line ends at the number used above.",
+        f"{'Grey: the other rows. ' if grey and len(panels) > 1 else ''}Each line ends at the number used above."
+        f"{FLOOR if floors else ''}",
         csv_text(
             ["row", "name", "round", f"regret so far {view.answer['unit']['text']}", "95 % interval, half"],
             [
@@ -127,10 +135,24 @@ def _margins(view: View, one: Shown) -> list[float | None]:
     return [None if margin is None or not view.enough else margin * view.decisions for margin in found]
 
 
-def _upward(view: View, lines: Sequence[Line]) -> Axis:
+def floor_of(view: View, one: Shown, line: Line) -> Line:
+    """What regret must come to in the long run, whatever the method."""
+    constant, agents = one.row["floor"]["constant"], one.row["agents"]
+    values = [(moment, view.decisions * so_far(constant, agents, moment)) for moment, _ in line.values]
+    return Line(one.style, values, kind="ref")
+
+
+def inside(floors: Sequence[Line], up: Axis) -> list[Line]:
+    """Each floor once, as far as it is not above all that is shown."""
+    each = {tuple(floor.values): floor for floor in floors}.values()
+    cut = [floor._replace(values=[(x, y) for x, y in floor.values if 0 < y <= up.scale.high]) for floor in each]
+    return [floor for floor in cut if len(floor.values) > 1]
+
+
+def _upward(lines: Sequence[Line]) -> Axis:
     """Down to the least that a row ends at: a lucky start must not stretch the axis by decades."""
     ends = [line.values[-1][1] for line in lines if line.values[-1][1] > 0] or [1.0]
-    highest = max([value for line in lines for _, value in line.values] + ends)
+    highest = max([value for line in lines for _, value in line.values if line.kind != "ref"] + ends)
     scale = log([min(ends) / 1.3, max(highest, 2 * min(ends))], HEIGHT, 6.0)
     return Axis(Scale(*scale), [(tick, compact(tick)) for tick in scale.ticks(4)])
 

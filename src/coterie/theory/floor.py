@@ -71,6 +71,15 @@ def unlike_constant(means: np.ndarray) -> float:
     return float((2 * spread[gaps > TIE] ** 2 / gaps[gaps > TIE]).sum())
 
 
+def so_far(constant: float, agents: int, rounds: float) -> float:
+    """The floor under the regret of one decision, of all that `agents` have made in so many rounds.
+
+    >>> round(so_far(7.128, 50, 1000), 6)
+    0.001542
+    """
+    return constant * log(agents * rounds) / (agents * rounds)
+
+
 def _part(p: float, q: float) -> float:
     if p == 0:
         return 0.0
