@@ -19,8 +19,8 @@ from coterie.theory.floor import so_far
 MOMENTS_MAX, MOMENTS_OF_MANY = 36, 14
 STRONG_MAX = 6  # lines of one panel that are all strong
 FLOOR = (
-    " Dashed: asymptotic floor, c ln(M t) of M agents after t rounds, with the ε that holds; no method stays below it in the long "
-    "run, but early it may."
+    " Dashed: asymptotic floor, c ln(M t) of M agents after t rounds, with the ε that holds; in the long run no method "
+    "stays below it, but early it may."
 )
 CONTEXT_MAX = 30  # with more rows there are fewer moments, no bands, and no grey behind a panel
 
