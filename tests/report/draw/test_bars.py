@@ -72,21 +72,18 @@ def test_an_interval_reaches_to_both_sides_and_the_number_stands_behind_it() -> 
     assert text is not None and text.get("x") == percent(scale.end)
 
 
-def test_further_marks_are_named_unless_names_would_touch() -> None:
-    bars = [bar(10.0, None, [(2.0, "H1"), (2.1, "H2"), (9.0, "H3")])]
+def test_further_marks_stand_below_the_bar_and_are_named_unless_names_would_touch() -> None:
+    bars = [bar(10.0, None, [(4.0, "H1"), (4.1, "H2"), (4.2, "H4"), (11.0, "H3")])]
     scale, limit = bar_scale(bars)
-    texts = [text.text for text in drawn(bars[0], scale, limit, thick=True).iter("text")]
-    assert texts == ["H1", "H3", "10.0"]
-
-
-def test_a_number_gives_way_to_the_marks_behind_its_bar() -> None:
-    free, taken = bar(10.0, None, [(30.0, "H1")]), bar(10.0, None, [(11.0, "H1"), (30.0, "H2")])
-    scale, limit = bar_scale([free, taken])
-    lefts = []
-    for one in (free, taken):
-        text = next(text for text in drawn(one, scale, limit, thick=True).iter("text") if text.get("class") == "val")
-        lefts.append(float(text.get("x", "").rstrip("%")))
-    assert lefts == pytest.approx([scale.end / 3, scale.end * 11 / 30 + 2], abs=0.01)
+    svg = drawn(bars[0], scale, limit, thick=True)
+    assert [(text.text, text.get("text-anchor")) for text in svg.findall("svg/text")] == [
+        ("H1", "end"),
+        ("H4", None),
+        ("H3", None),
+    ]
+    number = next(text for text in svg.iter("text") if text.get("class") == "val")
+    assert number.get("x") == percent(scale.at(10.0))
+    assert all(float(ring.get("y", "")) > float(number.get("y", "")) + 8 for ring in svg.findall("svg"))
 
 
 @pytest.mark.parametrize(("start", "end", "anchor"), [(10.0, 2.0, "start"), (2.0, 3.0, "start"), (11.0, 12.0, "end")])

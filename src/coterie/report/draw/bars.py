@@ -57,17 +57,8 @@ def bar_picture(bar: Bar, scale: Scale, limit: float, *, thick: bool) -> Markup:
     add(svg, "rect", x=0, y=middle - tall / 2, width=percent(end), height=tall, class_="fill")
     right = _interval(svg, bar, scale, middle) if bar.margin else end
     _marks(svg, bar, scale, middle)
-    add(svg, "text", bar.text, x=percent(_clear(right, bar, scale)), dx=7, y=middle + 4.5, class_="val")
+    add(svg, "text", bar.text, x=percent(right), dx=7, y=middle + 4.5, class_="val")
     return source(svg)
-
-
-def _clear(right: float, bar: Bar, scale: Scale) -> float:
-    """Where the number can stand without touching a ring, on a phone and so everywhere: behind the rings in its way."""
-    wide = (text_width(bar.text, 14) + 16) / NARROW * 100
-    for across in sorted(scale.at(value) for value, _ in bar.marks):
-        if right - 3 < across < right + wide:
-            right = across + 2
-    return right
 
 
 def _interval(svg: Element, bar: Bar, scale: Scale, middle: float) -> float:
@@ -88,15 +79,17 @@ def _torn(svg: Element, bar: Bar, scale: Scale, middle: float, tall: float) -> N
 
 
 def _marks(svg: Element, bar: Bar, scale: Scale, middle: float) -> None:
-    """A ring at each value, with its name below it unless that would touch the one before."""
-    last = float("-inf")
-    for value, name in sorted(bar.marks):
-        across = scale.at(value)
-        ring = place(svg, across, middle)
+    """Rings on a line of their own below the bar, each with its name to the right, or to the left where the next is near."""
+    places = [(scale.at(value), name) for value, name in sorted(bar.marks)]
+    taken = 0.0
+    for (across, name), (after, _) in zip(places, [*places[1:], (float("inf"), "")], strict=False):
+        ring, wide = place(svg, across, middle + 19), (text_width(name, 12) + 16) / NARROW * 100
         add(ring, "circle", r=4, class_="ring")
-        if (across - last) / 100 * NARROW > text_width(name, 12) + 4:
-            add(ring, "text", name, y=24, text_anchor="middle")
-            last = across
+        if after - across > wide:
+            add(ring, "text", name, x=8, y=4.5)
+        elif across - wide > taken:
+            add(ring, "text", name, x=-8, y=4.5, text_anchor="end")
+        taken = across + (wide if after - across > wide else 0.0)
 
 
 def grid(svg: Element, scale: Scale) -> None:
