@@ -139,7 +139,7 @@ def test_the_own_release_confines_the_index(others, clips):
     """To own +- the radius by which it is off with probability 1 / T: votes of others cannot move it further."""
     agent, eps, horizon = start(build(epsilon=0.5, own_clip=clips, batch=2)), 0.5, 1000
     for pull in (1, 2):  # a first batch of b0 = 2, all of arm 0
-        agent.open.arm, agent.open.pulls[0] = 0, pull
+        agent.open.arm, agent.open.filled[0] = 0, pull
         take_in(agent.secret, 0, 1, UNIT // 2)
         agent.pass_door()
     own = float(agent.open.own[0])
@@ -274,7 +274,7 @@ def test_noise_has_the_scale_of_one_over_epsilon():
 def test_scouts_release_their_own_arm_alone():
     method, ended = run(160, votes="scouts", epsilon=0.5)
     entries, scout = ended.ledgers["entries"][0, :, :ARMS, 0], np.arange(AGENTS) % ARMS
-    assert method.node is SCOUTS
+    assert method.node == SCOUTS
     assert (entries[np.arange(AGENTS), scout] > 0).all()
     assert entries.sum() == entries[np.arange(AGENTS), scout].sum()
     others = np.arange(8)[None] != scout[:, None]

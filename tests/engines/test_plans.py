@@ -6,7 +6,7 @@ import pytest
 from coterie.contract import Algorithm, offer, order, plan_record
 from coterie.engines.agent import Agent
 from coterie.engines.chance import System
-from coterie.engines.plans import Plans, cut, length_of, make_plans, plans_of, plays_since_noted, under_way
+from coterie.engines.plans import Plans, cut, goes_on, length_of, make_plans, plans_of, plays_since_noted, under_way
 from coterie.errors import ProtocolError
 from coterie.kernel import node, one, record
 from coterie.kernel.params import params_of
@@ -50,6 +50,14 @@ def test_plays_between_two_looks_count_what_is_booked_and_what_is_under_way():
     plans.played[0], plans.played[1] = 6, 2
     plays_since_noted(late, secrets, plans, part)
     assert late.tolist() == [[0, 0, 3, 0], [2, 0, 0, 0]]
+
+
+def test_a_plan_goes_on_until_all_its_rounds_are_played_and_the_next_one_begins_anew():
+    plans = plans_of(make_plans(P, 1, 1, compiled=False), 0)
+    for entries, rounds in (([(1, 2), (2, 1)], 3), ([(0, 1)], 1), ([(3, 2)], 2)):
+        plans.plan[0] = made(entries)
+        assert [goes_on(plans, 0, 100) for _ in range(rounds)] == [True] * (rounds - 1) + [False]
+        assert under_way(plans, 0) == 0
 
 
 # --- deployed ------------------------------------------------------------------------------------------

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from coterie.contract import speak, weigh  # bound
 from coterie.engines.faults import corrupt, out_of  # bound
 from coterie.engines.memory import beat, keys_of, nodes_of
-from coterie.engines.plans import length_of, plans_of, plays_since_noted
-from coterie.engines.turn import carry_out, close_plans, decide, listen, so_far  # bound
+from coterie.engines.plans import length_of, plans_of
+from coterie.engines.turn import carry_out, close_plans, decide, listen, note_late, tell_regret  # bound
 from coterie.kernel import FAULT, node, side, stream, uniform
 from coterie.problem.bernoulli import regret  # bound
 
@@ -144,19 +144,12 @@ def last_round(t, start, rounds, i, keys, weather, horizon):
 @node
 def look_back(n, worlds, keys, span, weather, c, since, then, mark, curve, part):
     """Note what is to be told of rounds since .. then - 1, after the first of which no plan has ended; the next mark."""
-    own_world, t = 1 if worlds.shape[0] > 1 else 0, next_look(span, mark, since)
+    t = next_look(span, mark, since)
     while t < then:
         play_until(c, t, span.start, keys, weather)
-        if t == span.settled:
-            for i in range(len(n.totals)):
-                n.early[i] = so_far(worlds[i * own_world], n.totals[i], c.plans, i, part)
-        if mark < span.marks.shape[0] and t == span.marks[mark]:
-            for i in range(len(n.totals)):
-                total = so_far(worlds[i * own_world], n.totals[i], c.plans, i, part)
-                curve[mark] += 0.0 if LIES and weather.liar[i] == 1 else total
-            mark += 1
+        mark = tell_regret(n, worlds, weather, span, t, mark, c.plans, part, curve)
         if t == span.late - 1:
-            plays_since_noted(n.late, n.secrets, c.plans, part)
+            note_late(n.late, n.secrets, c.plans, part)
         t = next_look(span, mark, t + 1)
     return mark
 

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 from coterie.contract import greet, inherit, leave, meet, speak, weigh  # bound
 from coterie.engines.faults import corrupt, disguise, out_of  # bound
-from coterie.engines.memory import beat, keys_of, nodes_of, pulls_since_noted
-from coterie.engines.plans import length_of, plans_of, plays_since_noted, under_way
-from coterie.engines.turn import carry_out, close_plans, decide, listen, so_far  # bound
+from coterie.engines.memory import beat, keys_of, nodes_of
+from coterie.engines.plans import goes_on, plans_of, under_way
+from coterie.engines.turn import carry_out, close_plans, decide, listen, note_late, tell_regret  # bound
 from coterie.kernel import FAULT, NETWORK, node, pick, side, stream, uniform, wrap
 from coterie.problem.bernoulli import regret, violates  # bound
 
@@ -49,16 +49,13 @@ def run(p, seeds, first, span, worlds, links, weather, nodes, wires, common):
 @node
 def live(p, keys, span, worlds, links, weather, n, w, common, r):
     secrets, inners, opens, ledgers, totals = n.secrets, n.inners, n.opens, n.ledgers, n.totals
-    wire, said, cards, plans, curve = w.wire, w.said, w.cards, w.plans, common.curve[r]
+    wire, said, cards, plans = w.wire, w.said, w.cards, w.plans
     tally, plan, harvest, out, tale = common.tally[r], common.plan[r], common.harvest[r], common.out[r], common.tale[r]
     away, edges, start, horizon = weather.away, links.edges, span.start, span.horizon
     nodes, size, mark, last_word, own_world = len(totals), len(said), 0, -len(said), 1 if worlds.shape[0] > 1 else 0
     for t in range(start, horizon + 1):
         if t == span.late:
-            if COMMITS:
-                plays_since_noted(n.late, secrets, plans, plan)
-            else:
-                pulls_since_noted(n.late, secrets)
+            note_late(n.late, secrets, plans, plan)
         now, phase = t * nodes % size, t // links.period % links.first.shape[0]
         if CHURNS:
             hand_over(opens, p, t, away, edges, links.last_edge, phase, cards)
@@ -90,12 +87,8 @@ def live(p, keys, span, worlds, links, weather, n, w, common, r):
                 if WEIGHS:
                     weigh(opens[i], n.peers[links.known[i] : links.known[i + 1]], p, t)
                 decide(secrets[i], inners[i], opens[i], p, t, keys, i, mine)
-                if COMMITS:
-                    plans.rounds[i], plans.played[i] = length_of(mine, horizon), 0
-            if COMMITS:
-                plans.played[i] += 1
-                if plans.played[i] < plans.rounds[i]:
-                    continue
+            if COMMITS and goes_on(plans, i, horizon):
+                continue
             carry_out(secrets[i], opens[i], ledgers[i], worlds[i * own_world], p, t, keys, i, mine, harvest, out, True)
             if t > 0:
                 totals[i] += regret(worlds[i * own_world], mine)
@@ -121,20 +114,11 @@ def live(p, keys, span, worlds, links, weather, n, w, common, r):
             tally.up_messages += messages
             tally.up_words += words
             tally.rounds += 1
-        if t == span.settled:
-            for i in range(nodes):
-                n.early[i] = so_far(worlds[i * own_world], totals[i], plans, i, plan) if COMMITS else totals[i]
-        if mark < span.marks.shape[0] and t == span.marks[mark]:
-            for i in range(nodes):
-                total = so_far(worlds[i * own_world], totals[i], plans, i, plan) if COMMITS else totals[i]
-                curve[mark] += 0.0 if LIES and weather.liar[i] == 1 else total
-            mark += 1
+        if t == span.settled or (mark < span.marks.shape[0] and t == span.marks[mark]):
+            mark = tell_regret(n, worlds, weather, span, t, mark, plans, plan, common.curve[r])
         if not beat(common.pulse, nodes):
             return
-    if COMMITS:
-        close_plans(n, worlds, plans, plan)
-    else:
-        pulls_since_noted(n.late, secrets)
+    close_plans(n, worlds, plans, plan)
 
 
 @node

@@ -60,6 +60,14 @@ def under_way(plans, i):
 
 
 @node
+def goes_on(plans, i, horizon):
+    """Play one more round of node i's plan, which may be a new one. Whether there is another round."""
+    plans.played[i] = under_way(plans, i) + 1
+    plans.rounds[i] = length_of(plans.plan[i], horizon)
+    return plans.played[i] < plans.rounds[i]
+
+
+@node
 def plays_since_noted(late, secrets, plans, part):
     """As `pulls_since_noted`, with the parts of plans that are not booked yet."""
     pulls_since_noted(late, secrets)

@@ -272,7 +272,7 @@ def simulate_mesh(
             nodes.peers["origin"][:, : len(wires.senders)] = wires.senders
         lasting = len(wires.first) == 1
         if node.commits and lasting and len(weather.away) == 0 and wires.meetings == 0:
-            run = binding(leap, node, problem, flags=flags(weather), compiled=compiled)
+            run = binding(leap, node, problem, flags=flags(weather) | {"COMMITS": True}, compiled=compiled)
             course, liars = _course(node, p, R, agents, ring, compiled), np.flatnonzero(all_weather.liar == 1)
             about: tuple = (p, seeds_of(seed), first, span, worlds, wires, liars, all_weather, nodes, course, common)
         else:

@@ -7,6 +7,7 @@ Lines marked `bound` are replaced when an engine is written down for an algorith
 """
 
 from coterie.contract import choose, hear, overhear, peek, publish, release  # bound
+from coterie.engines.memory import pulls_since_noted
 from coterie.engines.plans import cut, plays_since_noted, under_way
 from coterie.kernel import CHOICE, NOISE, REWARD, node, stream
 from coterie.privacy.door import PLAN, clear, look_up
@@ -16,7 +17,7 @@ from coterie.privacy.offers import offers_of
 from coterie.privacy.secret import take_in
 from coterie.problem.bernoulli import draw, regret  # bound
 
-CROWDS = OVERHEARS = PAIRED = PEEKS = STREAMED = False  # bound
+COMMITS = CROWDS = LIES = OVERHEARS = PAIRED = PEEKS = STREAMED = False  # bound
 
 
 @node
@@ -75,14 +76,39 @@ def pull_and_release(secret, open, ledger, world, p, t, keys, i, plan, harvest, 
 
 @node
 def so_far(world, total, plans, i, part):
-    """The regret of node i, whose finished plans have `total`, with the part of the plan that is under way."""
-    cut(plans.plan[i], under_way(plans, i), part)
-    return total + regret(world, part)
+    """The regret of node i, whose finished plans have `total`: with the part of a plan of many rounds that was played."""
+    if COMMITS:
+        cut(plans.plan[i], under_way(plans, i), part)
+        total += regret(world, part)
+    return total
+
+
+@node
+def tell_regret(n, worlds, weather, span, t, mark, plans, part, curve):
+    """What is told of the regret at the end of round t: that of the exploration, or of a mark. Returns the next mark."""
+    marked = mark < span.marks.shape[0] and t == span.marks[mark]
+    for i in range(len(n.totals)):
+        total = so_far(worlds[i if worlds.shape[0] > 1 else 0], n.totals[i], plans, i, part)
+        if t == span.settled:
+            n.early[i] = total
+        if marked:
+            curve[mark] += 0.0 if LIES and weather.liar[i] == 1 else total
+    return mark + 1 if marked else mark
+
+
+@node
+def note_late(late, secrets, plans, part):
+    """To be called at two times: it leaves what was played between them."""
+    if COMMITS:
+        plays_since_noted(late, secrets, plans, part)
+    else:
+        pulls_since_noted(late, secrets)
 
 
 @node
 def close_plans(n, worlds, plans, part):
     """At the horizon. A plan that it cuts counts as far as it was played."""
-    for i in range(len(n.totals)):
-        n.totals[i] = so_far(worlds[i if worlds.shape[0] > 1 else 0], n.totals[i], plans, i, part)
-    plays_since_noted(n.late, n.secrets, plans, part)
+    if COMMITS:
+        for i in range(len(n.totals)):
+            n.totals[i] = so_far(worlds[i if worlds.shape[0] > 1 else 0], n.totals[i], plans, i, part)
+    note_late(n.late, n.secrets, plans, part)
