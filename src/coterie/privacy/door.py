@@ -109,14 +109,16 @@ def fill_in(out, secret, ledger, arms, streamed, e):
 @node
 def look_up_each(out, secret, arms, paired):
     """All entries at one price, each since mark 0, which moves to the present. Loops without branches."""
-    price, fault = out.each, ROOM if (2 if paired else 1) * out.entries > len(out.arm) or out.moves > 0 else 0
+    price, reach = out.each, secret.reach
+    fault = ROOM if (2 if paired else 1) * out.entries > len(out.arm) or out.moves > 0 else 0
     fault |= (STREAM if secret.most > 0 else 0) | (RANGE if secret.mark_total.shape[1] == 0 else 0)
     for e in range(out.entries if fault == 0 else 0):
         fault |= RANGE if (out.arm[e] < 0) | (out.arm[e] >= arms) else 0
-    if not (price > 0.0 and price >= FINEST * secret.reach):
+    if not (price > 0.0 and price >= FINEST * reach):
         fault |= PRICE
     for e in range(out.entries if fault == 0 else 0):
-        out.chain[e], out.price[e], out.sensitivity[e] = 0, price, reach_of(secret, out.arm[e])
+        out.chain[e], out.price[e] = 0, price
+        out.sensitivity[e] = secret.spans[out.arm[e]] if len(secret.spans) > 0 else reach
     for e in range(out.entries if fault == 0 else 0):
         k = out.arm[e]
         count, total = secret.count[k], secret.total[k]
