@@ -26,7 +26,7 @@ def test_a_longer_horizon_is_rarely_another_engine():
 
 
 def test_another_number_of_arms_may_be_another_engine():
-    assert engine(arms=2, name="ucb1") == engine(arms=8, name="ucb1") != engine(arms=9, name="ucb1")
+    assert engine(arms=17, name="ucb1") == engine(arms=24, name="ucb1") != engine(arms=25, name="ucb1")
 
 
 class Absent:

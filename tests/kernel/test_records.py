@@ -41,13 +41,13 @@ def test_fields_of_other_types_than_the_two_are_refused(kind):
 @given(st.integers(1, 5000))
 def test_capacity_has_room_for_all_and_wastes_less_than_half(count):
     slots = capacity(count)
-    assert count <= slots < max(2 * count, count + 8)
+    assert count <= slots < max(2 * count, count + 4)
     assert capacity(slots) == slots
 
 
 def test_capacities_are_few():
     """Every one of them is a type of its own to the compiler."""
-    small, large = (8, 12, 16, 24, 32), (64, 128, 256, 512, 1024)
+    small, large = (4, 8, 12, 16, 24, 32), (64, 128, 256, 512, 1024)
     assert {capacity(count) for count in range(1, 1025)} == {*small, *large}
 
 

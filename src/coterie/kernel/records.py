@@ -46,9 +46,9 @@ def capacity(count: int) -> int:
     """Slots to reserve for `count` things. Shapes are types to the compiler, so few of them are wanted.
 
     >>> [capacity(n) for n in (0, 1, 9, 17, 33, 100)]
-    [0, 8, 12, 24, 64, 128]
+    [0, 4, 12, 24, 64, 128]
     """
-    return next((size for size in (0, 8, 12, 16, 24, 32) if count <= size), 1 << (int(count) - 1).bit_length())
+    return next((size for size in (0, 4, 8, 12, 16, 24, 32) if count <= size), 1 << (int(count) - 1).bit_length())
 
 
 def rows(shape: int | tuple[int, ...], kind: np.dtype, compiled: bool) -> np.ndarray:
