@@ -6,6 +6,7 @@ The cache lives on from run to run: engines are compiled only where their source
 import errno
 import io
 import os
+import signal
 import tempfile
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from hypothesis import settings
 from scipy.stats import chisquare
 
 os.environ.setdefault("COTERIE_CACHE", str(Path(tempfile.gettempdir()) / "coterie-tests"))
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts this in the background has it ignored
 settings.register_profile("coterie", deadline=None, derandomize=True)  # a first example may have to wait for the compiler
 settings.load_profile("coterie")
 
