@@ -16,6 +16,7 @@ from coterie.privacy.statement import (
     SEES_NO_CHOICES,
     SEES_NO_REPORT,
     SEES_SUMS,
+    SEES_SUMS_OUTSIDE,
     UNIT_OF_PRIVACY,
     Claim,
     Doors,
@@ -83,7 +84,8 @@ def test_a_caveat_limits_the_adversary_whatever_is_claimed():
     ("doors", "adversary"),
     [
         (Doors(), SEES_ALL),
-        (Doors(single=False), SEES_SUMS),
+        (Doors(single=False, honest=8, agents=10), SEES_SUMS),
+        (Doors(single=False), SEES_SUMS_OUTSIDE),
         (Doors(trusted=True), SEES_NO_REPORT),
         (Doors(trusted=True, caveat="why"), SEES_NO_CHOICES),
         (Doors(single=False, caveat="why"), SEES_NO_CHOICES),
@@ -163,15 +165,16 @@ def test_an_epsilon_and_its_odds_never_look_smaller_than_they_are(epsilon):
         (Doors("server", trusted=True), "the server to keep raw sums to itself and to add the noise"),
         (
             Doors("server", single=False),
-            "secure aggregation to show no single report, and that all agents add their share of noise",
+            "secure aggregation to show no single report, and that all agents add their share of noise and do not look",
         ),
         (
             Doors("server", single=False, agents=10),
-            "secure aggregation to show no single report, and that all 10 agents add their share of noise",
+            "secure aggregation to show no single report, and that all 10 agents add their share of noise and do not look",
         ),
         (
             Doors("server", single=False, agents=10, honest=8),
-            "secure aggregation to show no single report, and that at least 8 of 10 agents add their share of noise",
+            "secure aggregation to show no single report, and that at least 8 of 10 agents add their share of noise and do not "
+            "look",
         ),
         (Doors(caveat="why"), "the agent to keep its choices to itself"),
         (
@@ -182,6 +185,16 @@ def test_an_epsilon_and_its_odds_never_look_smaller_than_they_are(epsilon):
 )
 def test_whom_one_has_to_trust_follows_from_the_ways_out(doors, trust):
     assert doors.trust == trust
+
+
+def test_who_adds_a_needed_share_of_noise_is_not_kept_from_learning():
+    """It takes its own share off: of two shares the other one alone has cost at least 2.8 where 1 was stated."""
+    for honest in (0, 10):
+        needed = Doors("server", single=False, agents=10, honest=honest)
+        server, neighbour, _ = guarantees(Claim(1.0), needed, ONE)
+        assert (server.epsilon, neighbour.epsilon) == (1.0, inf) and "no agent" in needed.adversary
+    spared = Doors("server", single=False, agents=10, honest=9)
+    assert guarantees(Claim(1.0), spared, ONE)[1].epsilon == 1.0 and "no agent" not in spared.adversary
 
 
 # --- guarantees: who learns what -------------------------------------------------------------------------------
@@ -221,7 +234,7 @@ def test_a_trusted_server_learns_all_and_its_decisions_cost_what_its_own_door_sa
 
 
 def test_shares_protect_only_where_nobody_sees_a_single_report():
-    found = guarantees(Claim(1.0), Doors("server", single=False), ONE)
+    found = guarantees(Claim(1.0), Doors("server", single=False, honest=8, agents=10), ONE)
     assert [one.epsilon for one in found] == [1.0, 1.0, inf]
     assert "secure aggregation" in found[0].trusts and "share of the noise" in found[2].why
 

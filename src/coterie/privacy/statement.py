@@ -22,6 +22,7 @@ SEES_NO_CHOICES = "anyone who sees every message, but no arm, count or time of a
 SEES_NO_REPORT = "anyone but the server, who sees its decisions, every arm and time, but no report"
 SENDS_NOTHING = "sends nothing"  # the one word for who learns alone
 SEES_SUMS = "anyone who sees the sum of all reports, every arm and time, but no single report"
+SEES_SUMS_OUTSIDE = "anyone who is no agent, sees the sum of all reports, every arm and time, but no single report"
 WEAK_ABOVE = 3.0  # odds may then shift by more than a factor of 20: hardly a protection
 DELTA_MOST = 0.01  # above it nothing is said by an epsilon
 DELTA_WEAK_ABOVE = 1e-3  # a chance that a guarantee fails altogether
@@ -62,7 +63,14 @@ class Doors(NamedTuple):
     def adversary(self) -> str:
         if self.caveat:
             return SEES_NO_CHOICES
-        return SEES_NO_REPORT if self.trusted else SEES_ALL if self.single else SEES_SUMS
+        if self.trusted:
+            return SEES_NO_REPORT
+        return SEES_ALL if self.single else SEES_SUMS_OUTSIDE if self.needs_all else SEES_SUMS
+
+    @property
+    def needs_all(self) -> bool:
+        """Every agent's share of the noise is needed: one who adds its own can take it off the sum again."""
+        return not self.single and self.honest in (0, self.agents)
 
     @property
     def bare(self) -> str:
@@ -80,14 +88,15 @@ class Doors(NamedTuple):
         """Who has to be trusted, and for what.
 
         >>> Doors(single=False, honest=8, agents=10).trust
-        'secure aggregation to show no single report, and that at least 8 of 10 agents add their share of noise'
+        'secure aggregation to show no single report, and that at least 8 of 10 agents add their share of noise and do not look'
         """
         whom = []
         if self.trusted:
             whom.append("the server to keep raw sums to itself and to add the noise")
         if not self.single:
             some = f"at least {self.honest} of {self.agents}" if self.honest else f"all {self.agents or ''}".strip()
-            whom.append(f"secure aggregation to show no single report, and that {some} agents add their share of noise")
+            shares = f"{some} agents add their share of noise and do not look"
+            whom.append(f"secure aggregation to show no single report, and that {shares}")
         if self.caveat:
             whom.append("the agent to keep its choices to itself")
         return "; ".join(whom) or "nobody"
@@ -274,6 +283,8 @@ def guarantees(claim: Claim, doors: Doors, loss: Loss, rewards: int = 1, unit: s
             why, lost = "reports are raw sums: the server adds the noise", inf
         elif not doors.single and party == EVERYONE:
             why, lost = "a single report carries a share of the noise only", inf
+        elif doors.needs_all and party == NEIGHBOUR:
+            why, lost = "it knows its own share of the noise, and every share is needed", inf
         elif not doors.single and single:
             sees = "the sum of all reports"
         elif doors.caveat and choices:
@@ -284,7 +295,7 @@ def guarantees(claim: Claim, doors: Doors, loss: Loss, rewards: int = 1, unit: s
     return found
 
 
-EVERYONE, NOTHING = "everyone together", f"nothing: an agent {SENDS_NOTHING}"
+EVERYONE, NEIGHBOUR, NOTHING = "everyone together", "a neighbour", f"nothing: an agent {SENDS_NOTHING}"
 
 
 def _parties(structure: str) -> Iterator[tuple[str, str, bool, bool]]:
@@ -292,10 +303,10 @@ def _parties(structure: str) -> Iterator[tuple[str, str, bool, bool]]:
     decisions = "the decisions that the server sends to all"
     if structure in ("server", "hybrid"):
         yield "the server" if structure == "server" else "the server and the sinks", "every report it receives", True, False
-        yield "a neighbour", decisions, False, False
+        yield NEIGHBOUR, decisions, False, False
     elif structure == "alone":
-        yield "a neighbour", NOTHING, False, False
+        yield NEIGHBOUR, NOTHING, False, False
     else:
         seen = "the reports of all agents" if structure == "synchronise" else "the messages it receives"
-        yield "a neighbour", seen, True, False
+        yield NEIGHBOUR, seen, True, False
     yield EVERYONE, "every message, count, arm and time", True, True
