@@ -1,5 +1,6 @@
 """Signals: every command says one line, keeps what was finished, and ends with a code of its own."""
 
+import ctypes
 import json
 import os
 import signal
@@ -116,3 +117,17 @@ def test_ctrl_c_is_answered_inside_a_replication_that_takes_hours(tmp_path):
     assert last == "interrupted: what was finished is kept in here; the same command goes on from there"
     assert json.loads(objects[-1])["stage"] == "interrupted"
     assert {path.name for path in (tmp_path / "here").rglob("*")} == {"manifest.json"}
+
+
+def test_a_signal_inside_a_callback_of_the_compiler_is_one_line(ended, capfd, monkeypatch):
+    """What is raised there reaches nobody, and Python would print a traceback of its own."""
+
+    @interruptible
+    def command():
+        ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), signal.SIGTERM))()
+
+    monkeypatch.setattr(sys, "unraisablehook", sys.__unraisablehook__)
+    with pytest.raises(Ended):
+        command()
+    assert ended == [128 + signal.SIGTERM] and sys.unraisablehook is sys.__unraisablehook__
+    assert capfd.readouterr().err.count("\n") == 1

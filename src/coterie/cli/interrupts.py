@@ -68,6 +68,7 @@ def _listening() -> Iterator[list[int]]:
 
     ours = [one for one in SIGNALS if signal.getsignal(one) in (signal.SIG_DFL, signal.default_int_handler)]
     before = {one: signal.signal(one, hear) for one in ours}  # one that is ignored (nohup, or in the background) stays so
+    untold, sys.unraisablehook = sys.unraisablehook, lambda lost: None if heard else untold(lost)  # inside the compiler
     inlet, outlet = socket.socketpair()
     inlet.setblocking(False)
     wakeup = signal.set_wakeup_fd(inlet.fileno(), warn_on_full_buffer=False)
@@ -77,6 +78,7 @@ def _listening() -> Iterator[list[int]]:
     finally:
         over.set()
         signal.set_wakeup_fd(wakeup)
+        sys.unraisablehook = untold
         for one, handler in before.items():
             signal.signal(one, handler)
         inlet.close()
