@@ -1,7 +1,6 @@
 """Block UCB: every agent plays UCB on noised sums, its own and those of the agents it hears.
 
-An agent commits to as many pulls of an arm as it has had before, and then releases their sum: its pulls double. Each reward is
-told once, so all together costs epsilon per reward.
+An arm's rewards are released when their number has doubled. Each is told once, so all together costs epsilon per reward.
 """
 
 from math import inf, log, sqrt
@@ -20,8 +19,8 @@ class BlockOptions(Options):  # what a study may set; hooks read those that are 
 def open_record(p):
     n = capacity(p.arms)
     return record(
-        arm=int64, news=int64, fresh_count=int64, fresh_total=int64, pulls=(int64, n), count=(int64, n), total=(int64, n),
-        index=(float64, n),
+        news=int64, pulls=(int64, n), covered=(int64, n), count=(int64, n), total=(int64, n), index=(float64, n),
+        fresh_count=(int64, n), fresh_total=(int64, n),
     )
 
 
@@ -43,29 +42,35 @@ def choose(open, p, t, die, plan):
     for k in range(p.arms):
         n = open.count[k]
         open.index[k] = open.total[k] / (UNIT * float(n)) + sqrt(2.0 * log(t) / n) if n > 0 else inf
-    open.arm = (t - 1) % p.arms if t <= p.arms else argmax(open.index, p.arms)
-    order(plan, open.arm, max(1, open.pulls[open.arm]))
+    arm = (t - 1) % p.arms if t <= p.arms else argmax(open.index, p.arms)
+    open.pulls[arm] += 1
+    order(plan, arm, 1)
 
 
 @node
 def release(open, p, t, plan, out):
-    offer(out, open.arm, p.epsilon)  # the sum of the arm's rewards since its last offer
+    k = plan.arm[0]
+    if open.pulls[k] >= 2 * open.covered[k]:
+        offer(out, k, p.epsilon)  # the sum of the arm's rewards since its last offer
 
 
 @node
 def publish(open, p, t, plan, out):
-    k, open.news = open.arm, out.entries  # none where a budget is spent
-    open.pulls[k] += plan.pulls[0]
-    if open.news > 0:
-        open.fresh_count, open.fresh_total = plan.pulls[0], out.value[0]
-        open.count[k] += open.fresh_count
-        open.total[k] += open.fresh_total
+    open.news = -1
+    for e in range(out.entries):
+        k = open.news = out.arm[e]
+        open.fresh_count[k], open.fresh_total[k] = open.pulls[k] - open.covered[k], out.value[e]
+        open.count[k] += open.fresh_count[k]
+        open.total[k] += open.fresh_total[k]
+        open.covered[k] = open.pulls[k]
 
 
 @node
 def speak(open, p, t, message):
-    message.arm, message.count, message.total = open.arm, open.fresh_count, open.fresh_total
-    return 3 if open.news > 0 else 0
+    if open.news < 0:
+        return 0
+    message.arm, message.count, message.total = open.news, open.fresh_count[open.news], open.fresh_total[open.news]
+    return 3
 
 
 def build(options: BlockOptions, setting: Setting) -> Method:
@@ -74,6 +79,5 @@ def build(options: BlockOptions, setting: Setting) -> Method:
 
 BLOCK_UCB = Algorithm(
     "block_ucb", open_record, message_record, choose=choose, release=release, publish=publish, speak=speak, hear=hear,
-    commits=True,  # to plans of many rounds
 )
 ENTRIES = (Entry("block-ucb", "UCB on noised block sums", BlockOptions, build, ({}, {"epsilon": inf})),)
