@@ -93,6 +93,26 @@ def test_a_statement_reads_well_and_prints_on_one_sheet(look, opened, kept, shee
         assert sheets(page) == 1
 
 
+LONG = "=<" + 36 * "abc"  # 110 letters without a space
+
+
+@cache
+def page_of_long_names():
+    written = tomllib.loads((BUILTIN / "quickstart.toml").read_text())
+    for place, one in enumerate(written["algorithm"]):
+        one["label"] = f"{LONG[:-1]}{place}"
+    study = load_study(written, FEW)
+    return render(study.run().document(), manifest(study.specification))
+
+
+def test_a_long_name_without_a_space_breaks_on_a_phone_and_is_saved_whole(browser, opened, look, kept, saved):
+    path = kept(page_of_long_names())
+    assert look(path, widths=[360, 420]) == []
+    with opened(path) as page:
+        _, *lines = csv.reader(saved(page, page.locator("figure[data-name]").first, "CSV").splitlines())
+        assert lines[0][1].startswith(f"'{LONG[:-1]}")
+
+
 # --- without scripts, in print, by keyboard, saved
 
 

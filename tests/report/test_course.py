@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from coterie.report.course import course, floor_of, inside, kept_moments
+from coterie.report.course import course, few, floor_of, inside, kept_moments
 from coterie.report.draw.lines import Line
 from coterie.report.draw.scale import log
 from coterie.report.draw.scatter import Axis
@@ -70,6 +70,21 @@ def test_a_floor_that_is_known_is_dashed_and_drawn_once_for_rows_that_share_it(r
     found = course(View(summary(rows)))
     assert [panel.picture.count('class="ref"') for panel in found.panels] == [1, 0]
     assert "asymptotic" in found.caption and "asymptotic" not in course(View(summary([row("other", 9.0)]))).caption
+
+
+@pytest.mark.parametrize(("floors", "drawn"), [(3, 3), (4, 1)])
+def test_of_many_floors_only_the_lowest_is_drawn(row: MakeRow, summary: MakeSummary, floors: int, drawn: int) -> None:
+    told = [{"constant": 0.1 * (1 + n), "kind": "alike", "label": "asymptotic"} for n in range(floors)]
+    view = View(summary([row(f"ucb {n}", 9.0, floor=floor) for n, floor in enumerate(told)]))
+    assert course(view).panels[0].picture.count('class="ref"') == drawn
+    lines = [Line(f"r{n}", [(1.0, 2.0 + n), (2.0, 1.0 + n)], kind="ref") for n in range(4)]
+    assert few(lines[::-1]) == lines[:1]
+
+
+def test_a_floor_above_all_that_is_shown_is_not_spoken_of(row: MakeRow, summary: MakeSummary) -> None:
+    floor = {"constant": 1e6, "kind": "alike", "label": "asymptotic"}
+    found = course(View(summary([row("a", 9.0, floor=floor)])))
+    assert 'class="ref"' not in found.panels[0].picture and "Dashed" not in found.caption
 
 
 def test_a_floor_lies_where_it_is_and_not_above_all_that_is_shown(row: MakeRow, summary: MakeSummary) -> None:

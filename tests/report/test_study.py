@@ -130,7 +130,7 @@ def test_every_picture_says_its_numbers_and_can_be_saved(study: dict[str, Any]) 
         assert attributes.get("viewbox") is None or attributes.get("preserveaspectratio") == "none"
     figures = re.findall(r"<figure data-name=\"(\w+)\">(.*?)</figure>", source, re.S)
     assert [name for name, _ in figures] == ["regret", "trade", "time"]
-    assert all(content.count('<script type="text/csv">') == 1 for _, content in figures)
+    assert all(content.count('<script type="application/json">') == 1 for _, content in figures)
 
 
 def test_every_row_is_in_hero_key_strip_and_table_with_its_number(study: dict[str, Any]) -> None:

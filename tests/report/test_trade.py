@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 from xml.etree.ElementTree import fromstring
 
-from coterie.report.trade import trade
+from coterie.report.trade import trade, upward
 from coterie.report.view import View
 
 MakeRow = Callable[..., dict[str, Any]]
@@ -37,7 +37,17 @@ def test_the_smaller_epsilon_is_further_left_and_lanes_have_what_no_scale_can_sh
     assert found.panels[0].picture.count('class="dotted"') == 2  # from what was promised to what holds
     assert [text for _, text in found.shapes] == ["promise kept", "promise broken", "nothing promised"]
     assert [" ".join(entry.numbers.split()) for entry in found.key][2] == "2.0 (1.9–2.1) · ε = 20 · 1 MB sent"  # noqa: RUF001
-    assert found.numbers.splitlines()[3] == "3,broken,2,0.1,1,20,1e+06"
+    assert found.numbers.splitlines()[1:4] == [
+        "1,alone,9,0.1,nothing,sends nothing,0", "2,kept,3,0.1,1,1,250", "3,broken,2,0.1,1,20,1e+06"
+    ]  # fmt: skip
+    opened = trade(View(summary([row("a", 3.0), row("b", 3.0, claimed=1, accounted=1)])))
+    assert opened is not None and opened.numbers.splitlines()[1] == "1,a,3,0.1,nothing,no limit,250"
+
+
+def test_intervals_are_drawn_as_far_as_they_reach(row: MakeRow, summary: MakeSummary) -> None:
+    view = View(summary([row("a", 12.3, 27.9, claimed=1, accounted=1), row("b", 12.0, 0.1, claimed=2, accounted=2)]))
+    axis = upward(view).scale
+    assert axis.at(40.2) > axis.end and axis.at(11.9) < axis.start
 
 
 def test_only_what_differs_from_nothing_is_drawn(row: MakeRow, summary: MakeSummary) -> None:

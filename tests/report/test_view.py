@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from coterie.report.draw.colours import HUES, shade
-from coterie.report.view import DASH, View, frontier, warnings_of
+from coterie.report.view import DASH, View, frontier, reach, warnings_of
 
 MakeRow = Callable[..., dict[str, Any]]
 MakeSummary = Callable[..., dict[str, Any]]
@@ -22,9 +22,9 @@ def test_rows_are_numbered_in_the_order_of_the_answer_and_told_in_its_unit(row: 
     assert view.lost == "rewards lost in 100 decisions"
 
 
-def test_an_interval_has_the_decimals_that_tell_its_ends_apart(row: MakeRow, summary: MakeSummary) -> None:
+def test_an_interval_has_the_decimals_that_tell_its_ends_apart_and_is_cut_at_zero(row: MakeRow, summary: MakeSummary) -> None:
     view = View(summary([row("a", 10.0, 0.013), row("b", 1.0, 1.5), row("c", 5.0, 0.0)]))
-    assert [one.interval for one in view.rows] == [f"9.99{DASH}10.01", "\N{MINUS SIGN}0.5 to 2.5", f"5.0000{DASH}5.0000"]
+    assert [one.interval for one in view.rows] == [f"9.99{DASH}10.01", f"0.0{DASH}2.5", f"5.0{DASH}5.0"]
 
 
 @pytest.mark.parametrize("runs", [1, 4])
@@ -68,6 +68,11 @@ def test_of_many_rows_the_telling_ones_are_tagged(row: MakeRow, summary: MakeSum
 def test_nobody_on_the_frontier_is_beaten_in_both(row: MakeRow, summary: MakeSummary) -> None:
     rows = [row("a", 5.0, accounted=1), row("b", 4.0, accounted=2), row("c", 6.0, accounted=2), row("d", 1.0)]
     assert [one.name for one in frontier(View(summary(rows)).rows)] == ["a", "b", "d"]
+
+
+def test_a_scale_reaches_to_all_high_ends_and_to_low_ends_that_are_not_near_zero(row: MakeRow, summary: MakeSummary) -> None:
+    rows = View(summary([row("a", 10.0, 2.0), row("b", 10.0, 28.0), row("c", 3.0, None)])).rows
+    assert sorted(reach(rows)) == [3.0, 3.0, 8.0, 10.0, 10.0, 12.0, 38.0]
 
 
 def test_agents_are_named_by_the_study_or_numbered(row: MakeRow, summary: MakeSummary) -> None:

@@ -6,8 +6,6 @@ The worst attack of a method, by the highest mean, is drawn bold; learning alone
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from markupsafe import Markup
-
 from coterie.engines.attacks import ATTACKS
 from coterie.report.course import CoursePanel
 from coterie.report.draw.lines import Line, panel
@@ -26,7 +24,7 @@ class Attacks(NamedTuple):
     panels: list[CoursePanel]
     left: float
     caption: str
-    numbers: Markup
+    numbers: str
 
 
 class Cell(NamedTuple):

@@ -227,7 +227,7 @@ def values_of(game: Mapping[str, Any]) -> tuple[str, str]:
 class Bars(NamedTuple):
     lines: Sequence[tuple[str, str, Markup]]  # class, name, bar
     axis: Markup
-    numbers: Markup
+    numbers: str
 
 
 def epsilon_line(facts: Mapping[str, Any]) -> Bars | None:

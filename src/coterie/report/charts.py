@@ -31,7 +31,7 @@ class Chart(NamedTuple):
     lines: Sequence[Line]
     axis: Markup
     caption: str
-    numbers: Markup  # to be saved, see `csv_text`
+    numbers: str  # to be saved, see `csv_text`
 
 
 def charts(view: View) -> list[Chart]:

@@ -22,6 +22,7 @@ FLOOR = (
     " Dashed: asymptotic floor, c ln(M t) of M agents after t rounds, with the ε that holds; in the long run no method "
     "stays below it, but early it may."
 )
+FLOORS_MAX = 3  # of one panel; of more only the lowest is drawn
 CONTEXT_MAX = 30  # with more rows there are fewer moments, no bands, and no grey behind a panel
 
 
@@ -36,7 +37,7 @@ class Course(NamedTuple):
     panels: list[CoursePanel]
     left: float
     caption: str
-    numbers: Markup
+    numbers: str
 
 
 def course(view: View) -> Course:
@@ -46,13 +47,14 @@ def course(view: View) -> Course:
     up = _upward([*lines.values(), *floors.values()])
     ticks = Axis(across, [(tick, compact(tick)) for tick in [*across.ticks(4)[:-1], across.high] if tick >= across.low])
     grey = len(view.rows) <= CONTEXT_MAX
-    panels = []
+    panels, floored = [], False
     for heading, members in _groups(view):
         own = {one.place for one in members}
         others = [line for place, line in lines.items() if grey and place not in own]
         drawn = _emphasised([lines[one.place] for one in members])
         said = f"{heading}: {view.lost} so far, by round. Ends: " + "; ".join(f"{one.name} {one.full}" for one in members[:12])
-        under = inside([floors[one.place] for one in members if one.place in floors], up)
+        under = few(inside([floors[one.place] for one in members if one.place in floors], up))
+        floored |= bool(under)
         picture = panel([*drawn, *under], others, ticks, up, said, _steps(view, members, drawn))
         panels.append(CoursePanel(heading, f"ends at {_ends(members)}", picture, all(one.broken for one in members)))
     return Course(
@@ -60,7 +62,7 @@ def course(view: View) -> Course:
         margin_of(up),
         f"Regret so far: {view.lost}, by round. {view.intervals(f'Band: 95{GLUE}% interval of the mean. ')}"
         f"{'Grey: the other rows. ' if grey and len(panels) > 1 else ''}Each line ends at the number used above."
-        f"{FLOOR if floors else ''}",
+        f"{FLOOR if floored else ''}",
         csv_text(
             ["row", "name", "round", f"regret so far {view.answer['unit']['text']}", "95 % interval, half"],
             [
@@ -147,6 +149,10 @@ def inside(floors: Sequence[Line], up: Axis) -> list[Line]:
     each = {tuple(floor.values): floor for floor in floors}.values()
     cut = [floor._replace(values=[(x, y) for x, y in floor.values if 0 < y <= up.scale.high]) for floor in each]
     return [floor for floor in cut if len(floor.values) > 1]
+
+
+def few(floors: list[Line]) -> list[Line]:
+    return floors if len(floors) <= FLOORS_MAX else [min(floors, key=lambda floor: floor.values[-1][1])]
 
 
 def _upward(lines: Sequence[Line]) -> Axis:

@@ -42,7 +42,7 @@ class Bars(NamedTuple):
     thin: list[Line]
     axis: Markup
     caption: str
-    numbers: Markup
+    numbers: str
     left_out: int
 
 

@@ -9,7 +9,7 @@ from coterie.report.draw.marks import dashes, swatch
 from coterie.report.draw.scale import Scale, linear, log, wide
 from coterie.report.draw.scatter import HEIGHT, Axis, Dot, margin_of, plane
 from coterie.report.template import csv_text
-from coterie.report.view import TAGGED_MAX, Shown, View
+from coterie.report.view import TAGGED_MAX, Shown, View, reach
 from coterie.studies.numbers import compact
 
 NAMES = {"epsilon": "ε", "life": "hops"}
@@ -32,7 +32,7 @@ class Sweep(NamedTuple):
     left: float
     key: list[Entry]
     caption: str
-    numbers: Markup
+    numbers: str
 
 
 def sweep(view: View) -> Sweep | None:
@@ -108,7 +108,7 @@ def _upward(view: View, rows: list[Shown]) -> Axis:
     """From zero, unless that would flatten the smallest."""
     values = [one.value for one in rows]
     if wide(values):
-        scale = log(values, HEIGHT - 14, 34.0, room=1.15)
+        scale = log(reach(rows), HEIGHT - 14, 34.0, room=1.15)
     else:
         scale = linear([one.value + (one.margin or 0.0) for one in rows], HEIGHT, 34.0, room=1.0)
     return Axis(scale, [(tick, compact(tick)) for tick in scale.ticks(5)])

@@ -14,6 +14,7 @@ from coterie.studies.words import Words
 
 HERE = Path(__file__).parent
 SCRIPTS = ("draw/page.js", "draw/download.js")
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def filled(name: str, words: Words, row_style: str = "", **context: Any) -> str:
@@ -32,10 +33,17 @@ def _beside(name: str) -> str:
     return (HERE / name).read_text(encoding="utf-8")
 
 
-def csv_text(columns: Sequence[str], lines: Iterable[Sequence[Any]]) -> Markup:
-    """The numbers of a picture, to be saved. Inside a page no text may end the element it stands in."""
+def csv_text(columns: Sequence[str], lines: Iterable[Sequence[Any]]) -> str:
+    """The numbers of a picture, to be saved."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows([f"{cell:.6g}" if isinstance(cell, float) else cell for cell in line] for line in lines)
-    return Markup(text.getvalue().replace("<", "\u2039"))
+    writer.writerows([_cell(value) for value in line] for line in lines)
+    return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """A text that a spreadsheet would take for a formula has an apostrophe before it."""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value

@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from coterie.privacy.statement import epsilon_text
+from coterie.privacy.statement import SENDS_NOTHING, epsilon_text
 from coterie.report.draw.marks import SHAPES, swatch
 from coterie.report.draw.scale import log
 from coterie.report.draw.scatter import HEIGHT, Axis, Dot, Lane, ends_beside, margin_of, plane
 from coterie.report.template import csv_text
-from coterie.report.view import Shown, View
+from coterie.report.view import Shown, View, reach
 from coterie.studies.numbers import GLUE, compact, data_size, sent_text
 
 EVEN = 1.2  # below this ratio of the most to the least, all send about as much
@@ -39,7 +39,7 @@ class Trade(NamedTuple):
     left: float  # pixels for the numbers of the upward axis
     shapes: list[tuple[Markup, str]]
     caption: str
-    numbers: Markup
+    numbers: str
 
 
 def trade(view: View) -> Trade | None:
@@ -73,12 +73,16 @@ def trade(view: View) -> Trade | None:
         note,
         csv_text(
             ["row", "name", f"regret {view.answer['unit']['text']}", "95 % interval, half", "promised", "holds", "bytes sent"],
-            [
-                (one.number, one.name, one.value, one.margin, one.row["promise"]["promised"], epsilon_of(one), sent(one))
-                for one in view.rows
-            ],
+            [(one.number, one.name, one.value, one.margin, *_promise_cells(one), sent(one) or 0) for one in view.rows],
         ),
     )
+
+
+def _promise_cells(one: Shown) -> tuple[float | str, float | str]:
+    """What is promised and what holds, for a file, where an empty cell would say neither."""
+    promised, holds = one.row["promise"]["promised"], epsilon_of(one)
+    limit = SENDS_NOTHING if one.row["alone"] else "no limit"
+    return "nothing" if promised is None else float(promised), limit if holds is None else float(holds)
 
 
 def epsilon_of(one: Shown) -> float | None:
@@ -109,9 +113,7 @@ def _size(value: float) -> str:
 
 def upward(view: View) -> Axis:
     """Regret on a logarithmic scale, with room for tags at the top."""
-    values = [one.value for one in view.rows if one.value > 0]
-    ends = [one.value - one.margin for one in view.rows if one.margin and one.value > 1.5 * one.margin]
-    scale = log([*values, *ends], HEIGHT - 14, 30.0, room=1.15)
+    scale = log(reach(view.rows), HEIGHT - 14, 30.0, room=1.15)
     return Axis(scale, [(tick, compact(tick)) for tick in scale.ticks(6)])
 
 

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from coterie.report.draw.colours import Colour, hues_of, shade
-from coterie.studies.numbers import GLUE, amount, listed, plural
+from coterie.studies.numbers import GLUE, amount, interval_ends, listed, plural
 from coterie.studies.rows import Answer, Spread, Summary, SummaryRow
 from coterie.studies.spread import RUNS_LEAST
 from coterie.studies.words import Words
@@ -88,14 +88,14 @@ class View:
         return amount(value, self.decimals)
 
     def interval(self, value: float, margin: float | None) -> str:
-        """From its low to its high end; nothing where there is none."""
+        """From its low to its high end, with decimals that tell them apart if any do; nothing where there is none."""
         if margin is None:
             return ""
-        for decimals in range(self.decimals, self.decimals + 4):
-            low, high = (amount(value + sign * margin, decimals) for sign in (-1, 1))
+        for decimals in (*range(self.decimals, self.decimals + 4), self.decimals):
+            low, high = (amount(end, decimals) for end in interval_ends(value, margin))
             if low != high:
                 break
-        return f"{low}{DASH}{high}" if value >= margin else f"{low} to {high}"
+        return f"{low}{DASH}{high}"
 
     @property
     def lost(self) -> str:
@@ -186,6 +186,12 @@ def frontier(rows: Sequence[Shown]) -> list[Shown]:
             best = one.value
             kept.append(one)
     return kept
+
+
+def reach(rows: Sequence[Shown]) -> list[float]:
+    """What a logarithmic scale is to show: the rows and their intervals, but no low end that would stretch it far down."""
+    lows = [one.value - one.margin for one in rows if one.margin and one.value > 1.5 * one.margin]
+    return [*(one.value for one in rows), *lows, *(one.value + (one.margin or 0.0) for one in rows)]
 
 
 def quoted(label: str) -> str:

@@ -101,6 +101,15 @@ def amount(value: float, decimals: int) -> str:
     return f"{value:,.{decimals}f}".replace("-", "\N{MINUS SIGN}")
 
 
+def interval_ends(value: float, margin: float) -> tuple[float, float]:
+    """Of a regret, which is never below 0: there its interval is cut.
+
+    >>> interval_ends(12.0, 28.0)
+    (0.0, 40.0)
+    """
+    return max(value - margin, 0.0), value + margin
+
+
 def decimals_apart(values: Sequence[float], least: int = 1, most: int = 3) -> int:
     """Decimals with which differences between neighbouring values look about as large as they are.
 

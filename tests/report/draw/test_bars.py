@@ -95,7 +95,13 @@ def test_an_arrow_points_from_one_bar_to_the_other_and_its_text_stays_inside(sta
     head = next(path for path in svg.iter("path"))
     assert head.get("d", "").startswith("M6" if end < start else "M-6")
     text = next(svg.iter("text"))
-    assert text.get("text-anchor") == anchor
+    assert text.get("text-anchor") == anchor and text.get("dx") == ("6" if anchor == "start" else "0")
+
+
+def test_the_text_of_an_arrow_stands_clear_of_the_line_of_zero() -> None:
+    for said in ("short", "privacy at ε = 0.3: +146.5 (130.2 to 162.8), and more"):
+        text = next(fromstring(arrow_picture(0.0, 0.5, Scale(0, 12, 0, 84), said, said)).iter("text"))
+        assert (text.get("x"), text.get("text-anchor"), text.get("dx")) == ("0%", "start", "6")
 
 
 def test_the_axis_makes_room_for_a_value_that_has_a_name() -> None:

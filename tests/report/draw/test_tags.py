@@ -44,6 +44,24 @@ def test_a_lonely_tag_is_above_its_dot_or_below_at_the_edge() -> None:
     assert tags([(50, 12)], ["1"], HEIGHT) == [(0, 19, False)]
 
 
+def test_a_tag_leaves_the_interval_of_its_dot_free() -> None:
+    assert tags([(50, 100)], ["1"], HEIGHT, spans=[(50, 60, 105)]) == [(0, 19, False)]
+    assert tags([(50, 100)], ["1"], HEIGHT, spans=[(50, 60, 140)]) == [(18, 0, False)]
+    assert tags([(97, 100)], ["1"], HEIGHT, spans=[(97, 60, 140)]) == [(-18, 0, False)]
+
+
+@given(st.lists(st.tuples(ACROSS, DOWN, st.floats(0, 120)), min_size=1, max_size=3))
+def test_few_tags_cover_no_interval(dots: list[tuple[float, float, float]]) -> None:
+    spans = [(x, max(0.0, y - half), min(HEIGHT, y + half)) for x, y, half in dots]
+    places = [(x, y) for x, y, _ in dots]
+    found = tags(places, ["1"] * len(dots), HEIGHT, spans=spans)
+    for width in WIDTHS:
+        for (x, y), tag in zip(places, found, strict=True):
+            for across, top, bottom in spans:
+                beside = abs(x / 100 * width + tag.right - across / 100 * width) >= RADIUS
+                assert beside or not top - RADIUS < y + tag.down < bottom + RADIUS
+
+
 def test_dots_that_meet_have_a_column_of_tags_in_their_order_with_leaders() -> None:
     found = tags([(90, 230), (90, 226), (90, 234)], ["1", "2", "3"], HEIGHT)
     assert all(tag.leader and tag.right == -32 for tag in found)

@@ -13,6 +13,7 @@ from coterie.report.draw.scale import NARROW, Scale, fitting, linear
 from coterie.report.draw.svg import Element, add, hidden, percent, picture, place, source, text_width
 from coterie.studies.numbers import compact
 
+BESIDE_LINE = 6  # pixels from the line of zero to a text that begins there
 TORN_FROM = 3.0  # a bar that is so many times the next one runs off the scale
 
 
@@ -107,9 +108,10 @@ def arrow_picture(start: float, end: float, scale: Scale, text: str, said: str) 
     add(svg, "line", x1=percent(first), x2=percent(last), y1=26, y2=26, class_="arr")
     head = place(svg, last, 26)
     add(head, "path", d="M6-4 0 0 6 4" if back else "M-6-4 0 0-6 4", class_="arr")
-    wide = text_width(text, 13) / NARROW * 100
+    wide = (text_width(text, 13) + BESIDE_LINE) / NARROW * 100
     across, anchor = (left, "start") if left + wide < 100 else (right, "end") if right > wide else (0.0, "start")
-    add(svg, "text", text, x=percent(across), y=16, text_anchor=anchor, class_="d")
+    shift = BESIDE_LINE if anchor == "start" else 0
+    add(svg, "text", text, x=percent(across), dx=shift, y=16, text_anchor=anchor, class_="d")
     return source(svg)
 
 

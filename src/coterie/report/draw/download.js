@@ -87,7 +87,7 @@
 
   document.querySelectorAll("figure[data-name]").forEach((figure) => {
     const name = figure.dataset.name, bar = Object.assign(document.createElement("p"), { className: "save" });
-    const forms = { SVG: ["image/svg+xml", () => whole(figure)], CSV: ["text/csv", () => figure.querySelector("script[type='text/csv']").textContent] };
+    const forms = { SVG: ["image/svg+xml", () => whole(figure)], CSV: ["text/csv", () => JSON.parse(figure.querySelector("script[type='application/json']").textContent)] };
     Object.entries(forms).forEach(([form, [type, text]]) => {
       const button = Object.assign(document.createElement("button"), { type: "button", textContent: form, title: `Save ${form === "SVG" ? "this picture" : "its numbers"} as ${form}` });
       button.addEventListener("click", () => save(`${name}.${form.toLowerCase()}`, type, text()));

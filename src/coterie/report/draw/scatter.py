@@ -7,8 +7,8 @@ from markupsafe import Markup
 
 from coterie.report.draw.marks import State, mark, tag
 from coterie.report.draw.scale import Scale, fitting
-from coterie.report.draw.svg import Element, add, percent, picture, place, points, source, stretched, text_width
-from coterie.report.draw.tags import half_width, tags
+from coterie.report.draw.svg import Element, Point, add, percent, picture, place, points, source, stretched, text_width
+from coterie.report.draw.tags import Span, half_width, tags
 
 HEIGHT, FOOT = 290.0, 24.0
 LANE = 22.0  # percent of the width
@@ -71,7 +71,8 @@ def plane(dots: Sequence[Dot], across: Axis, up: Axis, said: str, lines: Sequenc
     tagged = [i for i, dot in enumerate(dots) if dot.tag]
     others = [places[i] for i, dot in enumerate(dots) if not dot.tag]
     others += [(across.scale.at(dot.promised), y) for dot, (_, y) in zip(dots, places, strict=True) if dot.promised is not None]
-    found = tags([places[i] for i in tagged], [dots[i].tag for i in tagged], HEIGHT, others)
+    spans = [_span(dot, place, up) for dot, place in zip(dots, places, strict=True) if dot.margin and not dot.faint]
+    found = tags([places[i] for i in tagged], [dots[i].tag for i in tagged], HEIGHT, others, spans)
     beside = dict(zip(tagged, found, strict=True))
     for i in sorted(range(len(dots)), key=lambda i: not dots[i].faint):
         dot, (x, y) = dots[i], places[i]
@@ -79,8 +80,8 @@ def plane(dots: Sequence[Dot], across: Axis, up: Axis, said: str, lines: Sequenc
         add(group, "title", dot.says)
         here = place(group, x, y)
         if dot.margin:
-            low, high = (up.scale.at(dot.up + sign * dot.margin) - y for sign in (-1, 1))
-            add(here, "line", y1=round(low, 1), y2=round(high, 1), class_="ci2")
+            _, top, bottom = _span(dot, (x, y), up)
+            add(here, "line", y1=round(bottom - y, 1), y2=round(top - y, 1), class_="ci2")
         if i in beside:
             right, down, leader = beside[i]
             half = half_width(dot.tag)
@@ -92,6 +93,12 @@ def plane(dots: Sequence[Dot], across: Axis, up: Axis, said: str, lines: Sequenc
         else:
             mark(here, dot.state)
     return source(svg)
+
+
+def _span(dot: Dot, place: Point, up: Axis) -> Span:
+    """Where the interval of a dot is drawn."""
+    margin = dot.margin or 0.0
+    return place[0], up.scale.at(dot.up + margin), up.scale.at(dot.up - margin)
 
 
 def draw_up(svg: Element, up: Axis) -> None:

@@ -15,6 +15,9 @@ RADIUS, DOT = 8.5, 6.5
 ABOVE, BELOW, BESIDE, STEP = -17.0, 19.0, 32.0, 20.0
 
 
+Span = tuple[float, float, float]  # a line down: percent across, and its top and bottom in pixels
+
+
 class Tag(NamedTuple):
     """From its dot, in pixels. A tag that is not next to its dot has a line that leads to it."""
 
@@ -32,15 +35,19 @@ def half_width(text: str) -> float:
     return max(RADIUS, text_width(text, 12) / 2 + 3)
 
 
-def tags(dots: Sequence[Point], texts: Sequence[str], height: float, obstacles: Sequence[Point] = ()) -> list[Tag]:
-    """A tag for each dot (percent across, pixels down) in a picture of that height; `obstacles` are dots without tags."""
+def tags(dots: Sequence[Point], texts: Sequence[str], height: float, obstacles: Sequence[Point] = (),
+         spans: Sequence[Span] = ()) -> list[Tag]:  # fmt: skip
+    """A tag for each dot (percent across, pixels down) in a picture of that height; `obstacles` are dots without tags.
+
+    `spans` are intervals, which tags leave free where there is room beside them.
+    """
     halves = [half_width(text) for text in texts]
     taken = _Taken(height, [*dots, *obstacles])
     found: dict[int, Tag] = {}
     clusters = sorted(_clusters(dots), key=len)
     for cluster in clusters:
-        for stack in _stacks(cluster, dots, halves):
-            if taken.free([(dots[i], tag, halves[i]) for i, tag in stack.items()]):
+        for stack, avoided in [(stack, avoided) for avoided in (spans, ()) for stack in _stacks(cluster, dots, halves)]:
+            if taken.free([(dots[i], tag, halves[i]) for i, tag in stack.items()], avoided):
                 break
         else:
             stack = {}
@@ -63,8 +70,8 @@ class _Taken:
     def add(self, dot: Point, tag: Tag, half: float) -> None:
         self.tags.append((dot, tag, half))
 
-    def free(self, wanted: Sequence[tuple[Point, Tag, float]]) -> bool:
-        """Do these tags stay inside and clear of all others, of each other and of dots?"""
+    def free(self, wanted: Sequence[tuple[Point, Tag, float]], spans: Sequence[Span] = ()) -> bool:
+        """Do these tags stay inside and clear of all others, of each other, of dots and of these lines?"""
         for place, (dot, tag, half) in enumerate(wanted):
             if not self._inside(dot, tag, half):
                 return False
@@ -73,6 +80,10 @@ class _Taken:
                     return False
             for other in self.dots:
                 if other != dot and _meet(dot, tag.place, other, (0.0, 0.0), half + DOT, RADIUS + DOT):
+                    return False
+            for across, top, bottom in spans:
+                middle, reach = (top + bottom) / 2, (bottom - top) / 2
+                if _meet(dot, tag.place, (across, middle), (0.0, 0.0), half + 1, RADIUS + reach):
                     return False
         return True
 
@@ -106,10 +117,12 @@ def _clusters(dots: Sequence[Point]) -> Iterator[list[int]]:
 
 
 def _stacks(cluster: Sequence[int], dots: Sequence[Point], halves: Sequence[float]) -> Iterator[dict[int, Tag]]:
-    """One above or below its dot; several in a column beside them, at the side that has more room first."""
+    """One above, below or next to its dot; several in a column beside them, at the side that has more room first."""
     if len(cluster) == 1:
         yield {cluster[0]: Tag(0.0, ABOVE, False)}
         yield {cluster[0]: Tag(0.0, BELOW, False)}
+        for sign in (1, -1):
+            yield {cluster[0]: Tag(sign * (halves[cluster[0]] + DOT + 3), 0.0, False)}
     heights = [dots[i][1] for i in cluster]
     apart = spread(heights, STEP)
     side = -1 if sum(dots[i][0] for i in cluster) / len(cluster) > 50 else 1

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 from coterie.privacy.statement import rounded_up_text
 from coterie.studies.differences import Runs, difference
 from coterie.studies.names import names_of
-from coterie.studies.numbers import GLUE, amount, decimals_apart
+from coterie.studies.numbers import GLUE, amount, decimals_apart, interval_ends
 from coterie.studies.rows import Difference, Group, SummaryRow, Swept, Unit
 from coterie.studies.spread import RUNS_LEAST
 from coterie.studies.words import Words
@@ -58,7 +58,7 @@ class Told:
         found, size = self.rows[row]["per_decision"], self.unit["decisions"]
         if self.few or not found["margin"]:
             return ""
-        low, high = (size * (found["mean"] + sign * found["margin"]) for sign in (-1, 1))
+        low, high = (size * end for end in interval_ends(found["mean"], found["margin"]))
         decimals = decimals_apart([low, high], self.unit["decimals"])
         return f"95{GLUE}%: {amount(low, decimals)} to {amount(high, decimals)}"
 
