@@ -21,7 +21,10 @@ def rows():
 
 
 def test_the_rows_are_those_of_the_question():
-    assert list(rows()) == [ALONE, TOGETHER, PRINTED, *PRIVATE, "by elimination, private, epsilon=1"]
+    assert list(rows()) == [
+        ALONE, TOGETHER, PRINTED, *PRIVATE, "by elimination, private, epsilon=1",
+        "as one learner, no privacy", "as one learner, private, epsilon=1",
+    ]  # fmt: skip
 
 
 def test_together_every_hospital_finds_the_best_treatment_and_hospital_1_alone_does_not():

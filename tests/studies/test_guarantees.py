@@ -58,6 +58,8 @@ SENT = "no finite epsilon holds: what is sent rests on choices"
 SPECIAL = {
     ("cdp-mab", "noise=central"): (SEES_NO_REPORT, "the server to keep raw sums", ""),
     ("cdp-mab", "noise=secagg"): (SEES_SUMS, "secure aggregation to show no single report", ""),
+    ("pooled-ucb", "noise=central"): (SEES_NO_REPORT, "the server to keep raw sums", ""),
+    ("pooled-ucb", "noise=secagg"): (SEES_SUMS, "secure aggregation to show no single report", ""),
     ("nf-cb", ""): (SEES_NO_CHOICES, "the agent to keep its choices", ""),
     ("fcb", ""): (SEES_NO_CHOICES, "the agent to keep its choices", SENT),
     ("fcb-periodic", ""): (SEES_NO_CHOICES, "the agent to keep its choices", SENT),

@@ -100,3 +100,8 @@ def test_agents_that_differ_by_hand():
 def test_the_two_agree_where_gaps_are_small_and_agents_alike():
     means = np.array([0.5, 0.499, 0.498])
     assert unlike_constant(np.tile(means, (7, 1))) == pytest.approx(alike_constant(means), rel=0.01)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 50.0])
+def test_a_best_arm_that_always_pays_is_told_apart_at_the_rate_of_epsilon(epsilon):
+    assert private_divergence(0.9, 1.0, epsilon) == pytest.approx(0.1 * epsilon)

@@ -44,7 +44,8 @@ def private_divergence(x: float, y: float, epsilon: float) -> float:
         raise UsageError(f"epsilon must be a number > 0, got {epsilon}")
     if epsilon == inf or y * exp(-epsilon) <= x * (1 - y + y * exp(-epsilon)):
         return kl(x, y)
-    return -log1p(y * expm1(-epsilon)) - epsilon * x
+    odds = log1p(y * expm1(-epsilon)) if epsilon < 1 else log(1 - y + y * exp(-epsilon))  # y may be 1
+    return -odds - epsilon * x
 
 
 def alike_constant(means: np.ndarray, epsilon: float = inf) -> float:
