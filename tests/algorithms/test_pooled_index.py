@@ -59,6 +59,18 @@ def test_more_noise_more_caution_and_fewer_pulls_make_it_larger(x, n, draws, eps
 # --- coverage: the exact chance that the mean of all agents lies above the index ---------------------------------
 
 
+def test_agents_of_whom_more_is_known_make_no_miss_likelier():
+    """Of six that differ one was heard 10 times and each other 30 times. As n = 60 pulls count, each agent's with its own mean."""
+    for level in (1.0, 4.0):
+        threshold = brentq(lambda x, level=level: upper(x, 60.0, 0.0, 0.0, level) - UNLIKE.mean(), 0.0, UNLIKE.mean())
+        law = binom.pmf(np.arange(11), 10, UNLIKE[0])
+        law = np.kron(law, np.eye(1, 3)[0])[:31]  # in thirds of a pull
+        for each in UNLIKE[1:]:
+            law = np.convolve(law, binom.pmf(np.arange(31), 30, each))
+        missed = law[np.arange(len(law)) < 180 * threshold].sum()
+        assert 0 < missed <= exp(-level) and abs(law.sum() - 1) < 1e-12
+
+
 def chance_of_a_miss(means, pulls, draws, epsilon, level):
     """Of agents that pull `pulls` times each. The index grows with x, so a miss is an x below a threshold."""
     n, mean, law = pulls * len(means), float(np.mean(means)), np.ones(1)

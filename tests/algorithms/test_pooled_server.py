@@ -11,11 +11,12 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from coterie.algorithms import entries
+from coterie.algorithms.pooled import SERVER, account_record, level_out, server_open
 from coterie.contract import Setting
 from coterie.engines.faults import Weather
 from coterie.engines.simulate import simulate_star
 from coterie.errors import UsageError
-from coterie.kernel import UNIT
+from coterie.kernel import UNIT, one
 from coterie.privacy.ledger import loss_per_reward
 from coterie.problem import bernoulli
 from coterie.studies import load_study
@@ -78,6 +79,55 @@ def test_reports_that_are_lost_are_not_counted():
     done = run(made(6), 6, weather=Weather(loss=0.5), compiled=False)
     known, pulled = counted(done.servers[0, 0], done.secrets[0])
     assert 0.2 * pulled.sum() < known.sum() < 0.8 * pulled.sum()
+
+
+@pytest.mark.parametrize("delay", [0, 1, 400])
+def test_every_report_counts_however_long_messages_take(delay):
+    """Pulls of idle agents are in no report. What the server does not know yet is what agents wait to be asked for."""
+    done = run(made(6, horizon=8000), 6, horizon=8000, delay=delay, compiled=False)
+    known, pulled = counted(done.servers[0, 0], done.secrets[0])
+    waiting = done.opens["waiting"][0, :, :4].copy()
+    cut = done.servers["now"][0, 0] - pulled.sum() // 6  # rounds of a last plan that the horizon cut
+    waiting[np.arange(6), done.opens["arm"][0]] -= cut
+    assert cut in (0, done.opens["rounds"][0, 0]) and done.tallies["rounds"][0] > 10
+    assert (known + waiting.sum(axis=0)).tolist() == pulled.tolist()
+
+
+UNLIKE = np.array([[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 1.0, 0.0], [1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]])
+
+
+def unlike(**options):
+    entry = entries()["pooled-ucb"]
+    return entry.build(entry.options(**options), Setting(agents=4, arms=4, horizon=3000, homogeneous=False))
+
+
+@pytest.mark.parametrize("weather", [Weather(), Weather(loss=0.4), Weather(dropout=0.4)], ids=["fair", "loss", "dropout"])
+def test_where_agents_differ_an_estimate_is_their_average_also_where_reports_are_lost(weather):
+    """Rewards are certain, and there is no noise: the estimate is exact, but for the grid."""
+    open = run(unlike(epsilon=inf), 4, means=UNLIKE, weather=weather, compiled=False).servers[0, 0]
+    assert (open["count"][:4] > 0).all()
+    assert_allclose(open["total"][:4] / (UNIT * open["count"][:4]), UNLIKE.mean(axis=0), atol=4 / UNIT)
+
+
+def test_where_no_report_is_lost_agents_that_differ_end_in_the_same_bytes_as_if_sums_were_added_up():
+    method = unlike()
+    filed, added = (run(each, 4, means=MEANS * UNLIKE, compiled=False) for each in (method, method._replace(server=SERVER)))
+    assert method.server is not SERVER
+    assert filed.servers.tobytes() == added.servers.tobytes() and filed.curves.tobytes() == added.curves.tobytes()
+
+
+def test_an_estimate_of_unequal_counts_weighs_agents_alike():
+    """By hand: counts 10, 40 and 20 with means .5, .25 and 1; of 70 pulls 30 count, and 1 + 4 / 16 + 2 / 4 draws."""
+    p = unlike().p
+    open, accounts = one(server_open(p)), np.zeros(3, account_record(p)).view(np.recarray)
+    open.asked, open.due[0] = 1, 2
+    for account, count, total, draws in zip(accounts, (10, 40, 20), (5, 10, 20), (1, 4, 2), strict=True):
+        account.count[2], account.total[2], account.draws[2] = count, total * UNIT, draws
+    level_out(open, accounts, p, 2)
+    assert (open.count[2], open.total[2], open.draws[2]) == (30, round(17.5 * UNIT), 1.75)
+    accounts[1].count[2] = 0
+    level_out(open, accounts, p, 2)
+    assert (open.count[2], open.total[2], open.draws[2]) == (0, 0, 0.0)
 
 
 def test_a_run_that_is_too_long_for_its_sums_settles_on_the_leader():

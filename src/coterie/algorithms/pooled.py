@@ -273,13 +273,18 @@ def desk_record(p):
 
 @node
 def hear_report(open, peer, p, t, report):
-    """A report of more pulls than there were rounds is no agent's."""
+    add_up(open, open, peer, report)
+
+
+@node
+def add_up(book, open, peer, report):
+    """A report of more pulls than were ordered is no agent's. Those of an idle agent are in none: `now` need not count them."""
     for d in range(open.asked):
         k, count = open.due[d], report.word[2 * d]
         if 0 < count <= peer.voices * open.now:
-            open.count[k] += count
-            open.total[k] += report.word[2 * d + 1]
-            open.draws[k] += peer.voices
+            book.count[k] += count
+            book.total[k] += report.word[2 * d + 1]
+            book.draws[k] += peer.voices
 
 
 @node
@@ -329,6 +334,38 @@ def ask_for(open, p, decision):
             place = open.asked + 2 * decision.played
             decision.word[place], decision.word[place + 1] = k, open.seats[k]
             decision.played += 1
+
+
+# --- where agents differ: the average over agents, also where reports are lost ------------------------------
+
+
+def account_record(p):
+    """What an agent has reported of each arm."""
+    n = capacity(p.arms)
+    return record(voices=int64, count=(int64, n), total=(int64, n), draws=(float64, n))
+
+
+@node
+def file_report(open, peer, p, t, report):
+    add_up(peer, open, peer, report)
+
+
+@node
+def level_out(open, peers, p, t):
+    """Of each agent as many pulls count as are known of the one with fewest, with the mean that its own have.
+
+    So S/n is the average over agents whatever was lost, and none is known before everyone was heard.
+    """
+    for d in range(open.asked):
+        k = open.due[d]
+        fewest = peers[0].count[k]
+        for i in range(1, len(peers)):
+            fewest = min(fewest, peers[i].count[k])
+        open.count[k], open.total[k], open.draws[k] = len(peers) * fewest, 0, 0.0
+        for i in range(len(peers) if fewest > 0 else 0):
+            part = fewest / peers[i].count[k]
+            open.total[k] += peers[i].total[k] if part == 1.0 else int(part * peers[i].total[k])
+            open.draws[k] += part * part * peers[i].draws[k]
 
 
 # --- a server that is handed sums, raw or with shares of noise ------------------------------------------------
@@ -383,6 +420,7 @@ CLIENT = Algorithm(
 SERVER = Algorithm(
     "pooled_server", server_open, decision_record, desk_record, hears=report_record, speak=speak_decision, hear=hear_report,
 )  # fmt: skip
+FILING = SERVER._replace(peer=account_record, hear=file_report, weigh=level_out)
 BRIEF = CLIENT._replace(publish=contract.publish, lie=contract.lie)
 SHARING = BRIEF._replace(release=share_release, speak=speak_briefly, mechanism=SHARES)
 TRUSTING = BRIEF._replace(release=contract.release, speak=speak_if_asked, trusts=True)
@@ -532,6 +570,8 @@ def build_pooled(o: PooledOptions, s: Setting) -> Method:
     together = o.play == "together" or (o.play is None and not s.homogeneous)
     noise = o.noise if o.epsilon < inf else "local"
     client, server = ROLES[noise]
+    if together and not s.homogeneous and noise == "local":  # where others add the noise, no report may be lost
+        server = FILING
     holders = holders_of(o, s) if noise == "secagg" else 1
     p = make_params(o, s, noise, together, draws={"secagg": s.agents / holders, "central": 1.0}.get(noise, 0.0))
     apart = "play = 'apart' estimates the mean of those who played an arm, not of all: agents differ, so use 'together'"
