@@ -44,6 +44,7 @@ def test_of_many_lines_the_lowest_and_the_highest_are_strong(row: MakeRow, summa
     rows = [row(f"ucb {n}", 5.0 + n, claimed=1, accounted=2) for n in range(8)]
     (panel,) = course(View(summary(rows))).panels
     assert panel.picture.count('class="ln"') == 2 and panel.picture.count('class="ln thin"') == 6
+    assert panel.picture.count('class="bd"') == 2
     assert panel.broken
 
 

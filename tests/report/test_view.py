@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from coterie.report.draw.colours import HUES, shade
-from coterie.report.view import DASH, View, frontier, reach, warnings_of
+from coterie.report.view import DASH, View, frontier, reach, spread_out, warnings_of
 
 MakeRow = Callable[..., dict[str, Any]]
 MakeSummary = Callable[..., dict[str, Any]]
@@ -63,6 +63,12 @@ def test_of_many_rows_the_telling_ones_are_tagged(row: MakeRow, summary: MakeSum
     view = View(summary(rows, alone=17, headline=20))
     assert {0, 17, 20, 29} <= {one.place for one in view.tagged} and len(view.tagged) == 12
     assert len(View(summary(rows[:12])).tagged) == 12
+
+
+def test_of_many_rows_both_ends_and_some_between_are_kept(row: MakeRow, summary: MakeSummary) -> None:
+    rows = View(summary([row(f"r{n}") for n in range(30)])).rows
+    assert [one.place for one in spread_out(rows, 4)] == [0, 9, 19, 29]
+    assert [one.place for one in spread_out(rows[:4], 4)] == [0, 1, 2, 3]
 
 
 def test_nobody_on_the_frontier_is_beaten_in_both(row: MakeRow, summary: MakeSummary) -> None:

@@ -83,10 +83,10 @@ def _groups(view: View) -> list[tuple[str, list[Shown]]]:
 
 
 def _emphasised(lines: Sequence[Line]) -> list[Line]:
-    """Of many lines the one that ends lowest and the one that ends highest are strong."""
+    """Of many lines the one that ends lowest and the one that ends highest are strong, and only they have bands."""
     ends = [line.values[-1][1] for line in lines]
     kept = {ends.index(min(ends)), ends.index(max(ends))} if len(lines) > STRONG_MAX else range(len(lines))
-    return [line if place in kept else line._replace(kind="ln thin") for place, line in enumerate(lines)]
+    return [line if place in kept else line._replace(kind="ln thin", margins=()) for place, line in enumerate(lines)]
 
 
 def _ends(members: Sequence[Shown]) -> str:

@@ -9,7 +9,7 @@ from coterie.report.draw.marks import dashes, swatch
 from coterie.report.draw.scale import Scale, linear, log, wide
 from coterie.report.draw.scatter import HEIGHT, Axis, Dot, margin_of, plane
 from coterie.report.template import csv_text
-from coterie.report.view import TAGGED_MAX, Shown, View, reach
+from coterie.report.view import TAGGED_MAX, Shown, View, reach, spread_out
 from coterie.studies.numbers import compact
 
 NAMES = {"epsilon": "ε", "life": "hops"}
@@ -48,8 +48,8 @@ def sweep(view: View) -> Sweep | None:
     references = [one for one in view.rows if one not in standing][:1]
     up = _upward(view, [*standing, *references])
     lines = _lines(view, standing, values)
-    tagged = [line[-1] for line in lines] if view.lines else standing
-    dots = [_dot(one, float(values[one.place]), tag=one in tagged[:TAGGED_MAX]) for one in standing]
+    tagged = spread_out([line[-1] for line in lines] if view.lines else standing, TAGGED_MAX)
+    dots = [_dot(one, float(values[one.place]), tag=one in tagged) for one in standing]
     name = NAMES.get(swept["key"], swept["key"].replace("_", " "))
     reference = references[0] if references else None
     told = "; ".join(f"{name} {values[one.place]:g}: {one.full}" for one in standing)

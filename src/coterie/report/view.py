@@ -120,8 +120,9 @@ class View:
             return self.rows
         asked = [self.at(self.answer[key]) for key in ("alone", "together", "headline")]
         ranked = sorted(self.rows, key=lambda one: one.value)
-        wanted = [*filter(None, asked), ranked[0], ranked[-1], *frontier(self.rows)]
-        chosen = list(dict.fromkeys(one.place for one in wanted))[:TAGGED_MAX]
+        first = {one.place for one in (*filter(None, asked), ranked[0], ranked[-1])}
+        best = [one for one in frontier(self.rows) if one.place not in first]
+        chosen = first | {one.place for one in spread_out(best, TAGGED_MAX - len(first))}
         return [one for one in self.rows if one.place in chosen]
 
     def colours(self) -> list[Colour]:
@@ -186,6 +187,11 @@ def frontier(rows: Sequence[Shown]) -> list[Shown]:
             best = one.value
             kept.append(one)
     return kept
+
+
+def spread_out(rows: Sequence[Shown], most: int) -> Sequence[Shown]:
+    """All, or of many both ends and what lies evenly between them."""
+    return rows if len(rows) <= most else [rows[step * (len(rows) - 1) // (most - 1)] for step in range(most)]
 
 
 def reach(rows: Sequence[Shown]) -> list[float]:
