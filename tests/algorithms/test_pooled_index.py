@@ -60,7 +60,7 @@ def test_more_noise_more_caution_and_fewer_pulls_make_it_larger(x, n, draws, eps
 
 
 def test_agents_of_whom_more_is_known_make_no_miss_likelier():
-    """Of six that differ one was heard 10 times and each other 30 times. As n = 60 pulls count, each agent's with its own mean."""
+    """Of six that differ one was heard 10 times and the others 30. As n = 60 pulls count, each agent with its own mean."""
     for level in (1.0, 4.0):
         threshold = brentq(lambda x, level=level: upper(x, 60.0, 0.0, 0.0, level) - UNLIKE.mean(), 0.0, UNLIKE.mean())
         law = binom.pmf(np.arange(11), 10, UNLIKE[0])

@@ -61,17 +61,27 @@ def test_json_is_all_there_is_on_stdout(command):
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (changed("--gap", 0), "gap must be a number > 0 and < best, 0.6, got 0.0"),
-        (changed("--gap", 0.7), "gap must be a number > 0 and < best, 0.6, got 0.7"),
-        (changed("--gap", "x"), "--gap must be a number > 0, got 'x'"),
-        (changed("--best", 1), "best must be a number > 0 and < 1, got 1.0"),
-        (changed("--epsilon", 0), "epsilon must be a number in [1e-06, 1e+06] or inf, got 0"),
+        (changed("--gap", 0), "--gap must be a number >= 1e-06 and < best (default 0.6), got 0.0"),
+        (changed("--gap", 0.7), "--gap must be a number >= 1e-06 and < best (default 0.6), got 0.7"),
+        (changed("--gap", "x"), "--gap must be a number >= 1e-06 and < best (default 0.6), got 'x'"),
+        (changed("--gap", "nan"), "--gap must be a number >= 1e-06 and < best (default 0.6), got NaN"),
+        (changed("--gap", "1e-320"), "--gap must be a number >= 1e-06 and < best (default 0.6), got 1e-320"),
+        (changed("--epsilon", "nan"), "--epsilon must be a number in [1e-06, 1e+06] or inf, got NaN"),
+        (changed("--message-cost", "inf"), "--message-cost must be a finite number >= 0, got inf"),
+        (changed("--horizon", "9" * 20), f"--horizon must be a whole number in [1, 1000000000000], got {'9' * 20}"),
+        (changed("--horizon", "9" * 50), "--horizon must be a whole number in [1, 1000000000000], got one of 50 digits"),
+        (
+            [*GUESS, "--liars", 0.1, "--unlike"],
+            "--unlike must be left out with liars: a lie and an agent that differs cannot be told apart",
+        ),
+        (changed("--best", 1), "--best must be a number > 0 and < 1, got 1.0"),
+        (changed("--epsilon", 0), "--epsilon must be a number in [1e-06, 1e+06] or inf, got 0"),
         (changed("--agents", 1), "--agents must be a whole number in [2, 10000000], got 1"),
-        (changed("--trust", "me"), "trust must be nobody or aggregation or server, got me"),
-        (changed("--liars", 0.5), "liars must be a number >= 0 and < 0.5, got 0.5"),
-        (changed("--message-cost", "dear"), "--message-cost must be a number >= 0, got 'dear'"),
+        (changed("--trust", "me"), "--trust must be nobody or aggregation or server, got me"),
+        (changed("--liars", 0.5), "--liars must be a number >= 0 and < 0.5, got 0.5"),
+        (changed("--message-cost", "dear"), "--message-cost must be a finite number >= 0, got 'dear'"),
         ([*GUESS, "--gap", 0.1], "--gap must be given once, got it 2 times"),
-        ([*GUESS, "--no-server", "--trust", "server"], "trust must be nobody without a server, got server"),
+        ([*GUESS, "--no-server", "--trust", "server"], "--trust must be nobody without a server, got server"),
     ],
 )
 def test_bad_input_is_one_line(command, arguments, line):
@@ -80,8 +90,9 @@ def test_bad_input_is_one_line(command, arguments, line):
 
 
 def test_what_is_missing_is_named(command):
-    done = command("plan", "--agents", 6)
-    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1 and "--arms" in done.stderr
+    done, told = command("plan", "--agents", 6), "must be given (coterie plan --help says more)"
+    assert (done.returncode, done.stderr) == (2, f"coterie: --arms, --horizon, --epsilon, --gap {told}\n")
+    assert "--agents, --arms, --horizon, --epsilon, --gap must be given" in command("plan").stderr
 
 
 def test_what_takes_long_is_asked_about(command, monkeypatch):

@@ -19,11 +19,10 @@ def whole(option: str, least: int, most: int = WHOLE_MOST) -> Callable[[Any], in
             value = int(text)
         except ValueError:
             raise UsageError(f"{wanted}, got {str(text)[:40]!r}") from None
-        if abs(value) > WHOLE_MOST:
-            fits = "" if most < WHOLE_MOST else " that fits into 64 bits"
-            raise UsageError(f"{wanted}{fits}, got one of {value.bit_length()} bits")
         if not least <= value <= most:
-            raise UsageError(f"{wanted}, got {value}")
+            fits = " that fits into 64 bits" if abs(value) > WHOLE_MOST == most else ""
+            shown = str(value) if len(str(value)) <= 40 else f"one of {len(str(abs(value)))} digits"
+            raise UsageError(f"{wanted}{fits}, got {shown}")
         return value
 
     return read

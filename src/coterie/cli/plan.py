@@ -10,7 +10,10 @@ from coterie.cli.console import output, write_json
 from coterie.cli.layout import Entry, lines, wrapped
 from coterie.cli.options import number, whole
 from coterie.cli.progress import HELP, waiting
-from coterie.limits import AGENTS_MOST, ARMS_MOST, HORIZON_MOST
+from coterie.errors import UsageError
+from coterie.limits import AGENTS_MOST, ARMS_MOST, EPSILON_LEAST, EPSILON_MOST, HORIZON_MOST
+
+EPSILON, GAP = f"a number in [{EPSILON_LEAST:g}, {EPSILON_MOST:g}] or inf", "a number >= 1e-06 and < best (default 0.6)"
 
 
 def plan(
@@ -19,15 +22,20 @@ def plan(
     horizon: int = typer.Option(
         ..., metavar="T", parser=whole("--horizon", 1, HORIZON_MOST), help="How many rounds each agent plays."
     ),
-    epsilon: float = typer.Option(..., metavar="E", parser=number("--epsilon"), help="What is to be promised for one reward."),
+    epsilon: float = typer.Option(
+        ..., metavar="E", parser=number("--epsilon", EPSILON), help="What is to be promised for one reward."
+    ),
     gap: float = typer.Option(
-        ..., metavar="G", parser=number("--gap"), help="A guess: by how much the second arm is worse than the best."
+        ..., metavar="G", parser=number("--gap", GAP), help="A guess: by how much the second arm is worse than the best."
     ),
     best: float = typer.Option(
         0.6, metavar="B", parser=number("--best", "a number > 0 and < 1"), help="A guess: the mean reward of the best arm."
     ),
     message_cost: float = typer.Option(
-        0.0, metavar="C", parser=number("--message-cost", "a number >= 0"), help="What a message costs, in rewards; default 0."
+        0.0,
+        metavar="C",
+        parser=number("--message-cost", "a finite number >= 0"),
+        help="What a message costs, in rewards; default 0.",
     ),
     no_server: bool = typer.Option(False, "--no-server", help="There is none: agents talk to one another."),
     unlike: bool = typer.Option(False, "--unlike", help="Agents' means differ, and what is best on average counts."),
@@ -54,7 +62,10 @@ def plan(
     from coterie.studies.guess import Guess
     from coterie.studies.planning import Plan
 
-    guess = Guess(agents, arms, horizon, epsilon, gap, best, message_cost, not no_server, unlike, liars, trust)
+    try:
+        guess = Guess(agents, arms, horizon, epsilon, gap, best, message_cost, not no_server, unlike, liars, trust)
+    except UsageError as error:  # it begins with the name of the field
+        raise UsageError(f"--{error}") from None
     with waiting("drawing instances that fit", progress) as shown:
         made = Plan(guess, workers, shown.show)
         ask(made.estimate().seconds, yes, shown)

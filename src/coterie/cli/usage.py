@@ -8,16 +8,23 @@ from coterie.errors import UsageError, hint
 
 
 class Command(TyperCommand):
-    """A command that refuses an option given twice: the first value would be ignored in silence."""
+    """A command that refuses an option given twice, as the first value would be ignored in silence, and names all that miss."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        words = args[: args.index("--")] if "--" in args else args
+        words = args[: args.index("--") if "--" in args else len(args)]
         for option in self.params:
             if option.param_type_name == "option" and not getattr(option, "multiple", False):
                 given = [word for word in words if word.partition("=")[0] in option.opts]
                 if len(given) > 1:
                     raise UsageError(f"{given[1].partition('=')[0]} must be given once, got it {len(given)} times")
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            known = {word.partition("=")[0] for word in words}
+            missing = [option.opts[0] for option in self.params if option.required and not known.intersection(option.opts)]
+            if type(error).__name__ == "MissingParameter" and all(name.startswith("--") for name in missing):
+                raise UsageError(f"{', '.join(missing)} must be given (coterie {self.name} --help says more)") from None
+            raise
 
 
 def words_of(error: Any) -> str:

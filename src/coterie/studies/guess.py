@@ -9,6 +9,7 @@ from coterie.errors import UsageError
 from coterie.limits import AGENTS_MOST, ARMS_MOST, HORIZON_MOST, check_epsilon
 
 UNLIKE = 0.5  # heterogeneity of agents that differ
+GAP_LEAST = 1e-6  # a smaller one is not found within any horizon
 TRUSTED = "nobody", "aggregation", "server"
 
 
@@ -36,7 +37,7 @@ class Guess:
         except ValueError as error:
             raise UsageError(f"epsilon {error}") from None
         self._require("best", 0 < self.best < 1, "a number > 0 and < 1")
-        self._require("gap", 0 < self.gap < self.best, f"a number > 0 and < best, {self.best:g}")
+        self._require("gap", GAP_LEAST <= self.gap < self.best, f"a number >= {GAP_LEAST:g} and < best (default 0.6)")
         self._require("message-cost", 0 <= self.message_cost < inf, "a finite number >= 0")
         self._require("liars", 0 <= self.liars < 0.5, "a number >= 0 and < 0.5")
         self._require("trust", self.trust in TRUSTED, " or ".join(TRUSTED))
