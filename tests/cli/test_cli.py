@@ -130,7 +130,7 @@ BAD = {
     ("--set", "network.edges=[[0, 1]]"): "network.edges must connect all agents, got the components [0, 1], [2], [3], [4]",
     ("--set", "algorithm.noise='secagg'", "--set", "algorithm.participation=0.5"): "participation must be 1 with noise",
     ("--workers", "0"): "--workers must be a whole number >= 1, got 0",
-    ("--engine", "moon"): "--engine must be local, got 'moon'",
+    ("--engine", "moon"): "--engine must be local or ray, got 'moon'",
     ("--bogus",): "No such option",
 }
 
