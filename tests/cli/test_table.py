@@ -1,5 +1,7 @@
 """What a run prints: its answer, what was promised and what holds, in words and marks that need no colour."""
 
+from itertools import pairwise
+
 import pytest
 
 from coterie.cli.studies import studies
@@ -19,15 +21,15 @@ def row(label, claimed=None, accounted=None, size=1000.0, regret=10.0, margin=0.
         "label": label, "agents": 4, "arms": 3, "horizon": 100, "replications": 20, "privacy": privacy,
         "found": {"count": 19, "of": 20}, "found_by": {"count": 79, "of": 80},
         "per_decision": {"mean": regret / 1000, "margin": None if margin is None else margin / 1000},
-        "communication": {"messages": 2, "bytes": size}, "faults": faults, "algorithm": label.split()[0],
+        "alone": not size, "communication": {"messages": 2, "bytes": size}, "faults": faults, "algorithm": label.split()[0],
         "parameters": parameters or {},
     }  # fmt: skip
 
 
-def lines_of(rows, width=100, every=False, decimals=1, red=None, **words):
+def lines_of(rows, width=100, every=False, decimals=1, red=None, kind="liars", groups=None, **words):
     unit = {"decisions": 1000, "text": "per 1,000 decisions", "decimals": decimals}
-    groups = groups_by(rows, ("liars", "attack"))
-    answer = {"sentence": "Yes: it helps.", "red": red, "groups": groups, "unit": unit}
+    groups = groups or groups_by(rows, ("liars", "attack"))
+    answer = {"kind": kind, "sentence": "Yes: it helps.", "red": red, "groups": groups, "unit": unit}
     document = {"study": {"title": "t", "words": words}, "answer": answer, "rows": list(rows)}
     return [line.plain.replace("\xa0", " ") for line in summary_lines(document, width, every)]
 
@@ -157,6 +159,22 @@ def test_of_many_rows_that_cannot_be_grouped_the_lowest_and_the_highest_are_amon
     assert len(shown) <= ROWS_MOST and "cdp-mab epsilon=0 " in shown[0] and "cdp-mab epsilon=99 " in shown[-1]
     regrets = {line.split()[2] for line in shown}
     assert {f"{10 + least:.1f}" for least in (0, 100)} <= regrets
+
+
+def test_of_one_long_sweep_rows_all_along_it_are_shown_and_both_its_ends():
+    rows = [row(f"cdp-mab epsilon={n}", regret=90.0 - n, parameters={"epsilon": n}) for n in range(1, 31)]
+    lines = lines_of(rows, kind="sweep", groups=groups_by(rows, ("epsilon",)))
+    shown = [int(line.split()[1].partition("=")[2]) for line in lines if line.startswith("cdp-mab")]
+    assert shown[0] == 1 and shown[-1] == 30 and len(shown) in range(20, ROWS_MOST + 1)
+    assert max(later - earlier for earlier, later in pairwise(shown)) <= 2
+
+
+@pytest.mark.parametrize("promised", [None, 1.0])
+def test_who_sends_nothing_has_no_epsilon_unless_it_promised_one(printed, promised):
+    """Whatever is accounted for it: no limit, where choices might be seen, or 0."""
+    for holds in (None, 0.0) if promised is None else (1.0,):
+        lines, _ = printed(row("alone", promised, holds, size=0.0))
+        assert lines["alone"][-3:] == (["sends", "nothing", "○"] if promised is None else ["1", "1", "●"])
 
 
 @pytest.mark.parametrize("width", [120, 40])

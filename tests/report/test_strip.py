@@ -52,6 +52,11 @@ def test_rows_of_which_the_same_is_said_share_a_line(row: MakeRow, summary: Make
     assert [line.guess for line in apart] == ["no message to read", "up to certainty"]
 
 
+def test_who_sends_nothing_has_neither_an_epsilon_nor_a_guess(row: MakeRow, summary: MakeSummary) -> None:
+    (line,) = strip(View(summary([row("no limit", size=0.0), row("0", accounted=0, size=0.0)])))  # whatever is accounted
+    assert line.text.startswith("Nothing is sent") and "ε" not in line.text and line.guess == "no message to read"
+
+
 def test_units_and_adversaries_are_told_once_where_all_have_the_same(row: MakeRow, summary: MakeSummary) -> None:
     rows = [row("a", claimed=1, accounted=1), row("b", claimed=2, accounted=2)]
     words = {"words": {"agent": "shop", "arm": "offer"}}

@@ -27,13 +27,14 @@ def test_the_smaller_epsilon_is_further_left_and_lanes_have_what_no_scale_can_sh
         row("kept", 3.0, claimed=1, accounted=1),
         row("broken", 2.0, claimed=1, accounted=20, size=4e6),
         row("nothing lost", 4.0, claimed=1, accounted=0),
+        row("open", 5.0),
     ]
     found = trade(View(summary(rows)))
     assert found is not None
     privacy, sent = (places(panel.picture) for panel in found.panels)
-    assert privacy["4"] == 11 < privacy["2"] == 30 < privacy["3"] == 70 < privacy["1"] == 89
+    assert privacy["1"] == privacy["4"] == 11 < privacy["2"] == 30 < privacy["3"] == 70 < privacy["5"] == 89
     assert sent["1"] == 11 < sent["2"] == sent["4"] == 30 < sent["3"] == 92
-    assert "no limit" in found.panels[0].picture and "ε = 0" in found.panels[0].picture
+    assert "no limit" in found.panels[0].picture and "nothing leaks" in found.panels[0].picture
     assert found.panels[0].picture.count('class="dotted"') == 2  # from what was promised to what holds
     assert [text for _, text in found.shapes] == ["promise kept", "promise broken", "nothing promised"]
     assert [" ".join(entry.numbers.split()) for entry in found.key][2] == "2.0 (1.9–2.1) · ε = 20 · 1 MB sent"  # noqa: RUF001

@@ -8,6 +8,7 @@ from coterie.cli.console import one_line, visible
 from coterie.cli.layout import Entry, lines, wrapped
 from coterie.privacy.statement import Promise, epsilon_text, promise
 from coterie.studies.answers.figures import AGENTS_FEW, found_text
+from coterie.studies.names import sends_nothing
 from coterie.studies.numbers import GLUE, amount, listed, percent, plural, sent_text
 from coterie.studies.rows import Answer, Spread, Summary, SummaryRow, Unit
 from coterie.studies.spread import RUNS_LEAST
@@ -52,7 +53,7 @@ def _table(rows: Sequence[SummaryRow], unit: Unit, words: Words, width: int) -> 
 
 def cells(row: SummaryRow, unit: Unit) -> list[Text | str]:
     said, privacy, kind = row["communication"], row["privacy"], promise(row["privacy"])
-    holds = epsilon_text(privacy["accounted"]).partition(", delta")[0]
+    holds = sent_text(0.0) if sends_nothing(row) else epsilon_text(privacy["accounted"]).partition(", delta")[0]
     return [
         regret_text(row["per_decision"], unit, row["replications"]),
         percent(row["procurement"]["below"]["mean"]) if "procurement" in row else found_text(row),
@@ -106,12 +107,15 @@ def telling(rows: Sequence[SummaryRow], answer: Answer) -> tuple[list[SummaryRow
     groups = [group["rows"] for group in answer["groups"]]
     chosen = sorted({place for group in groups for place in (min(group, key=lambda at: len(rows[at]["faults"])),
                                                              max(group, key=regret))})  # fmt: skip
-    if len(chosen) <= ROWS_MOST:
+    several = answer["kind"] == "liars"
+    if several and len(chosen) <= ROWS_MOST:
         return [rows[place] for place in chosen], "of each method that with the fewest faults and that with the highest regret"
     everywhere = range(len(rows))
     ends = {min(everywhere, key=regret), max(everywhere, key=regret)}
-    steps = ROWS_MOST - len(ends) - 1
-    spaced = {chosen[round(step * (len(chosen) - 1) / steps)] for step in range(steps + 1)}
+    of_lines = {place for group in groups for place in (group[0], group[-1])}
+    ends |= of_lines if len(of_lines) <= ROWS_MOST // 2 else set()
+    steps, among = ROWS_MOST - len(ends) - 1, chosen if several else everywhere
+    spaced = {among[round(step * (len(among) - 1) / steps)] for step in range(steps + 1)}
     kept = [rows[place] for place in sorted(spaced | ends)]
     return kept, "the lowest and the highest regret among them, the others evenly spaced"
 

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from coterie.privacy.statement import Promise, epsilon_text
 from coterie.report.draw.gauge import gauge
 from coterie.report.view import TAGGED_MAX, Shown, View
+from coterie.studies.names import sends_nothing
 from coterie.studies.numbers import GLUE, at_most, listed
 
 ORDER = ("broken", "kept", "weak", "nothing")
@@ -57,7 +58,7 @@ def _line(view: View, group: Sequence[Shown]) -> StripLine:
 
 
 def _unread(one: Shown) -> bool:
-    return one.row["alone"] and one.row["promise"]["guess"] is None
+    return sends_nothing(one.row) or (one.row["alone"] and one.row["promise"]["guess"] is None)
 
 
 def name_of(group: Sequence[Shown]) -> str:
@@ -102,10 +103,10 @@ def says(view: View, one: Shown) -> str:
     elif state != "nothing":
         weak = " That is weak: an observer may become almost certain." if state == "weak" else ""
         text = f"Promised {promised}, and {holds} holds.{weak} {note}"
+    elif sends_nothing(one.row):
+        text = f"Nothing is sent, so no message can leak. The choices of an agent, if seen, are not protected. {note}"
     elif not no_limit:
         text = f"Nothing is promised; {holds} holds. {note}"
-    elif one.row["alone"]:
-        text = f"Nothing is sent, so no message can leak. The choices of an agent, if seen, are not protected. {note}"
     else:
         text = f"What is sent is not hidden, and nobody said it would be. {note}"
     if state != "nothing" and len(adversaries(view)) > 1:

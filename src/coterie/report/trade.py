@@ -11,6 +11,7 @@ from coterie.report.draw.scale import log
 from coterie.report.draw.scatter import HEIGHT, Axis, Dot, Lane, ends_beside, margin_of, plane
 from coterie.report.template import csv_text
 from coterie.report.view import Shown, View, reach
+from coterie.studies.names import sends_nothing
 from coterie.studies.numbers import GLUE, compact, data_size, sent_text
 
 EVEN = 1.2  # below this ratio of the most to the least, all send about as much
@@ -94,12 +95,14 @@ def sent(one: Shown) -> float | None:
     return one.row["communication"]["bytes"] / one.row["agents"] or None
 
 
-NO_LIMIT, HIDDEN, SILENT = Lane("no limit", left=False), Lane("ε = 0", left=True), Lane("nothing", left=True)
+NO_LIMIT, HIDDEN, SILENT = Lane("no limit", left=False), Lane("nothing leaks", left=True), Lane("nothing", left=True)
 
 
 def _privacy(one: Shown) -> float | Lane:
     """No scale of ratios has a place for a loss of nothing, or for one without limit."""
     holds = epsilon_of(one)
+    if sends_nothing(one.row):
+        return HIDDEN
     return NO_LIMIT if holds is None else holds or HIDDEN
 
 
@@ -138,6 +141,8 @@ def _across(one: Shown, what: str) -> str:
 
 def epsilon_words(one: Shown) -> str:
     holds = epsilon_of(one)
+    if sends_nothing(one.row):
+        return sent_text(0.0)
     return "no limit" if holds is None else f"ε = {epsilon_text({'epsilon': holds, 'delta': 0.0})}"
 
 
@@ -164,4 +169,6 @@ def _entry(one: Shown) -> str:
 
 def _entry_tail(one: Shown) -> str:
     data = sent(one)
+    if sends_nothing(one.row):
+        return sent_text(0.0)
     return f"{epsilon_words(one)} · {sent_text(0.0) if data is None else f'{data_size(data)}{GLUE}sent'}"

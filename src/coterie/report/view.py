@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from coterie.report.draw.colours import Colour, hues_of, shade
+from coterie.studies.names import sends_nothing
 from coterie.studies.numbers import GLUE, amount, interval_ends, listed, plural
 from coterie.studies.rows import Answer, Spread, Summary, SummaryRow
 from coterie.studies.spread import RUNS_LEAST
@@ -178,7 +179,7 @@ def frontier(rows: Sequence[Shown]) -> list[Shown]:
 
     def holds(one: Shown) -> float:
         epsilon = one.row["promise"]["holds"]
-        return limit if epsilon is None else epsilon
+        return 0.0 if sends_nothing(one.row) else limit if epsilon is None else epsilon
 
     ranked = sorted(rows, key=lambda one: (holds(one), one.value))
     best, kept = limit, []

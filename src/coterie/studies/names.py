@@ -65,6 +65,20 @@ def row_name(row: SummaryRow, without: tuple[str, ...] = ()) -> str:
     return " ".join(in_brackets(texts) if beside else " ".join(texts) for beside, texts in runs).strip(" ,") or row["label"]
 
 
+def way_name(row: SummaryRow) -> str:
+    """The name without its epsilon, and without the word that an epsilon makes needless.
+
+    >>> way_name({"label": "as one, private, epsilon=1", "parameters": {"epsilon": 1}, "faults": {}})
+    'as one'
+    """
+    return row_name(row, ("epsilon",)).removesuffix("private").rstrip(" ,") or row["label"]
+
+
+def sends_nothing(row: SummaryRow) -> bool:
+    """No message to read and nothing promised: no epsilon says anything of such a row."""
+    return row["alone"] and row["privacy"]["claimed"] is None
+
+
 def in_brackets(texts: Sequence[str]) -> str:
     """Settings after a name; a single epsilon reads well without brackets."""
     return texts[0] if len(texts) == 1 and texts[0].startswith("ε") else f"({', '.join(texts)})"

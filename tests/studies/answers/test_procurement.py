@@ -24,7 +24,7 @@ def test_only_the_cautious_rule_is_good_enough(buy, answered):
     assert (kind, said.verdict, said.headline) == ("procurement", "yes", 4)
     assert said.sentence == (
         "Only the cautious rule never buys below 0.7; learning together cuts what an agent loses from 10.6 to 5.7 "
-        "in 1,000 decisions, but with ε = 1 it loses 16.5, more than alone."
+        "of revenue in 1,000 decisions, but with ε = 1 it loses 16.5, more than alone."
     )
     assert list(said.order)[:3] == [2, 3, 4] and said.caveats == ["echo buys below 0.7 at times."]
 
@@ -60,7 +60,7 @@ def test_a_sweep_of_epsilon_is_told_as_one(buy, answered):
     rows += [buy(f"p epsilon={e}", 40 / e, promised=e, holds=e, parameters={"epsilon": e}) for e in (1, 2, 4)]
     _, said = answered(*rows, **KIND)
     assert said.sentence == (
-        "No row ever buys below 0.7; from ε = 1 to 4 what an agent loses falls 75 %, to 1.0 in 100 decisions; "
+        "No row ever buys below 0.7; from ε = 1 to 4 what an agent loses falls 75 %, to 1.0 of revenue in 100 decisions; "
         "alone it is 2.0."
     )
 

@@ -19,6 +19,17 @@ def test_yes_with_what_privacy_costs(row, answered):
     assert (said.alone, said.together, said.headline) == (0, 1, 2) and list(said.order) == [0, 1, 2, 3]
 
 
+def test_the_price_of_privacy_is_taken_between_rows_of_one_method(row, answered):
+    """As one learner everybody loses less, with privacy or without: that is no part of what ε costs the others."""
+    rows = [alone(row, 180.0), row("cdp-mab", 74.8), row("cdp-mab private", 153.3, 0.3, 0.3), row("pooled, no noise", 6.7)]
+    rows.append(row("pooled, private, epsilon=1", 10.2, 1.0, 1.0, parameters={"epsilon": 1.0}))
+    _, said = answered(*rows)
+    assert (said.alone, said.together, said.headline) == (0, 1, 2)
+    assert said.sentence.endswith("from 180.0 to 74.8 rewards in 1,000 decisions, and ε = 0.3 costs 78.5 of that back; "
+                                  "pooled with ε = 1: 10.2.")  # fmt: skip
+    assert answered(*rows[:4])[1].sentence.endswith(" costs 78.5 of that back.")
+
+
 def test_no_where_it_does_harm(row, answered):
     _, said = answered(alone(row, 2.0), row("open", 5.0))
     assert said.verdict == "no"
@@ -44,10 +55,10 @@ def test_fewer_than_five_runs_have_no_verdict(row, answered):
     assert answered(*rows, runs=5)[1].verdict == "yes"
 
 
-def test_privacy_may_cost_nothing_beyond_chance_or_all_of_the_gain(row, answered):
+def test_privacy_may_cost_too_little_to_call_or_all_of_the_gain(row, answered):
     base = [alone(row), row("open", 1.6)]
     _, said = answered(*base, row("private", 1.7, 1.0, 1.0), wobbles=[0 * NOISY, 0 * NOISY, NOISY])
-    assert said.sentence.endswith(", and ε = 1 costs nothing beyond chance.")
+    assert said.sentence.endswith(", and what ε = 1 costs of that is too close to call.")
     _, said = answered(*base, row("private", 12.0, 1.0, 1.0))
     assert said.sentence.endswith(", but with ε = 1 it loses 12.0, more than alone.")
     _, said = answered(*base, row("private", 12.0, 1.0, 1.0), row("b", 3.0, 2.0, 2.0))

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from coterie.privacy.statement import epsilon_text
 from coterie.studies.answers.promises import holds, promised
-from coterie.studies.answers.told import Said, Told
+from coterie.studies.answers.told import NOUNS, Said, Told
+from coterie.studies.names import sends_nothing
 from coterie.studies.numbers import GLUE, at_most, data_size, percent, sent_text
 from coterie.studies.rows import Figure, SummaryRow
 
@@ -22,7 +23,8 @@ def figures(told: Told, said: Said) -> list[Figure]:
 
 
 def lost(told: Told, place: int) -> Figure:
-    what = "rewards lost" if told.within != told.per else "regret"
+    noun = NOUNS.get(told.study["problem"]["kind"])
+    what = f"{noun.removeprefix('of ')} lost" if noun else "regret"
     interval = told.interval(place)
     label = f"{what} {told.unit['text']}: {told.names[place]}"
     return {"value": told.losses(place)[0], "label": f"{label} ({interval})" if interval else label}
@@ -48,7 +50,7 @@ def bought(told: Told, row: SummaryRow) -> Figure:
 def privacy(row: SummaryRow) -> Figure:
     promise, limit = row["promise"], epsilon_text(row["privacy"]["accounted"])
     if promise["state"] == "nothing":
-        return {"value": "nothing promised", "label": f"{limit} holds"}
+        return {"value": "nothing promised", "label": "sends nothing" if sends_nothing(row) else f"{limit} holds"}
     label = f"{STATES[promise['state']]}: a guess of one reward is right in at most {at_most(promise['guess'] or 0.0)}"
     return {"value": f"ε{GLUE}={GLUE}{limit}", "label": label}
 

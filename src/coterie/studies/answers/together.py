@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from coterie.studies.answers.promises import NONE_KEPT
 from coterie.studies.answers.told import Said, Told, Verdict
+from coterie.studies.names import way_name
 
 NONE_SHARING = "No row that shares keeps its promise"
 
@@ -13,7 +14,7 @@ class Cast(NamedTuple):
     """The rows that the answer is about."""
 
     alone: int | None
-    together: int | None  # in the open
+    together: int | None  # in the open, by the same method as the headline if that was run
     private: int | None  # the headline
     broken: list[int]  # those that talk, and break their promise
 
@@ -21,12 +22,10 @@ class Cast(NamedTuple):
 def cast_of(told: Told, rows: Sequence[int] | None = None) -> Cast:
     rows = [row for row in (told.all() if rows is None else rows) if not told.echo(row)]
     talking = [row for row in rows if not told.silent(row)]
-    return Cast(
-        alone_row(told, rows),
-        told.least(row for row in talking if told.state(row) == "nothing"),
-        told.best_kept(talking),
-        [row for row in talking if told.broken(row)],
-    )
+    private, opened = told.best_kept(talking), [row for row in talking if told.state(row) == "nothing"]
+    same = [row for row in opened if private is not None and told.rows[row]["method"] == told.rows[private]["method"]]
+    broken = [row for row in talking if told.broken(row)]
+    return Cast(alone_row(told, rows), told.least(same or opened), private, broken)
 
 
 def alone_row(told: Told, rows: Sequence[int]) -> int | None:
@@ -91,18 +90,30 @@ def _cost(told: Told, alone: int, together: int, private: int) -> str:
     """What is said of privacy after what was said of learning together."""
     epsilon, gain = told.epsilon(private), told.difference(together, alone)["verdict"]
     cost, beside = told.difference(private, together), told.difference(private, alone)["verdict"]
+    better = _better(told, together, private)
     against = {"less": ", less than alone", "more": ", more than alone", "close": ""}[beside]
     if gain != "less" or cost["margin"] is None:
-        return f"; with {epsilon} it loses {told.losses(alone, private)[1]}{against}"
+        return f"; with {epsilon} it loses {told.losses(alone, private)[1]}{against}{better}"
     if cost["verdict"] == "close":
-        return f", and {epsilon} costs nothing beyond chance"
+        return f", and what {epsilon} costs of that is too close to call{better}"
     if cost["verdict"] == "less":
-        return f", and {epsilon} cuts it to {told.losses(together, private)[1]}"
+        return f", and {epsilon} cuts it to {told.losses(together, private)[1]}{better}"
+    enough = better or (_enough(told, alone) if beside != "less" else "")
     if beside == "more":
-        return f", but with {epsilon} it loses {told.losses(alone, private)[1]}, more than alone{_enough(told, alone)}"
+        return f", but with {epsilon} it loses {told.losses(alone, private)[1]}, more than alone{enough}"
     if beside == "close":
-        return f", but with {epsilon} it loses {told.losses(private)[0]}: no gain beyond chance{_enough(told, alone)}"
-    return f", and {epsilon} costs {told.amount(cost['mean'] * told.unit['decisions'])} of that back"
+        return f", but with {epsilon} it loses {told.losses(private)[0]}: no gain beyond chance{enough}"
+    return f", and {epsilon} costs {told.amount(cost['mean'] * told.unit['decisions'])} of that back{better}"
+
+
+def _better(told: Told, together: int, private: int) -> str:
+    """Another method, where it keeps a promise and still loses less than this one does in the open."""
+    own = told.rows[private]["method"]
+    others = [row for row in told.all() if told.rows[row]["method"] != own and not told.silent(row) and not told.echo(row)]
+    found = told.least(row for row in others if told.kept(row) and told.mean(row) < told.mean(private))
+    if found is None or told.few or told.difference(found, together)["verdict"] != "less":
+        return ""
+    return f"; {way_name(told.rows[found])} with {told.epsilon(found)}: {told.losses(found)[0]}"
 
 
 def _enough(told: Told, alone: int) -> str:

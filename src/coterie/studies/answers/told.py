@@ -12,6 +12,7 @@ from coterie.studies.rows import Difference, Group, SummaryRow, Swept, Unit
 from coterie.studies.spread import RUNS_LEAST
 from coterie.studies.words import Words
 
+NOUNS = {"bernoulli": "rewards", "procurement": "of revenue"}  # what is lost, by the kind of problem
 Verdict = Literal["yes", "no", "close"] | None
 
 
@@ -130,7 +131,7 @@ class Told:
     @property
     def within(self) -> str:
         """The same after a number: with its noun."""
-        return f"rewards {self.per}" if self.study["problem"]["kind"] == "bernoulli" else self.per
+        return f"{NOUNS.get(self.study['problem']['kind'], '')} {self.per}".strip()
 
     def say(self, text: str) -> str:
         """In the words of the study. Names of rows are the user's and must not pass through here."""
