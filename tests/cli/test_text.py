@@ -103,7 +103,7 @@ def test_the_table_of_a_run_shows_title_and_label_as_they_were_written(capsys, w
     privacy = {"claimed": None, "accounted": {"epsilon": None, "delta": 0.0}, "private": False, "unit": "u"}
     row = {"label": HOSTILE, "agents": 4, "arms": 3, "horizon": 9, "replications": 1, "found": None, "privacy": privacy,
            "per_decision": {"mean": 10.0, "sem": 0.1, "margin": 0.2},
-           "communication": {"messages": 2, "bytes": 9.0}}  # fmt: skip
+           "alone": False, "communication": {"messages": 2, "bytes": 9.0}}  # fmt: skip
     printed = console.output()
     for line in summary_lines({"study": {"title": HOSTILE, "words": {}}, "answer": ANSWER, "rows": [row]}, printed.width):
         printed.print(line)
