@@ -148,7 +148,7 @@ def test_words_of_a_study_are_no_control_codes_and_a_title_stays_on_its_line(cap
     privacy = {"claimed": None, "accounted": {"epsilon": None, "delta": 0.0}, "private": False, "unit": "u"}
     row = {"label": "a\nb\u202ec", "agents": 4, "arms": 3, "horizon": 9, "replications": 1, "found": None,
            "privacy": privacy, "per_decision": {"mean": 10.0, "sem": None, "margin": None},
-           "communication": {"messages": 2, "bytes": 9.0}}  # fmt: skip
+           "alone": False, "communication": {"messages": 2, "bytes": 9.0}}  # fmt: skip
     printed, study = console.output(), {"title": "one\ntwo", "words": {"arm": "x\x1b[31m"}}
     for line in summary_lines({"study": study, "answer": ANSWER, "rows": [row]}, printed.width):
         printed.print(line)
