@@ -17,7 +17,7 @@ from numpy import int64
 from coterie import contract
 from coterie.algorithms import entries
 from coterie.contract import HOOKS, SWITCHES, Algorithm, Claim, Method, Setting, Terms, offer, order, out_record, plan_record
-from coterie.engines import mesh, pool, star
+from coterie.engines import leap, mesh, pool, star
 from coterie.engines.agent import Agent
 from coterie.engines.bind import bind
 from coterie.engines.chance import System
@@ -89,14 +89,14 @@ def test_no_record_of_a_hook_is_one_that_the_engine_fills_with_rewards(name):
 KINDS = {  # what lies where, in the words of the engines; an index says whose
     "open": {"open", "opens", "server"},
     "peer": {"peer", "n.peers", "desks"},
-    "plan": {"plan"},
+    "plan": {"plan", "own_plan", "plans.plan", "part"},
     "out": {"out"},
     "offers": {"offers_of(out)"},  # all of an outbox that release is handed
     "message": {"message", "wire", "o.wire", "report", "decision", "news"},
     "card": {"card", "cards", "mine", "theirs"},
     "tale": {"tale"},
     "p": {"p"},
-    "t": {"t"},
+    "t": {"t", "passed"},
     "secret": {"secret", "secrets"},
     "inner": {"inner", "inners"},
 }
@@ -107,8 +107,10 @@ SOURCES = {  # where the local names of an engine may come from
     "server": {"hall.opens"},
     "desks": {"hall.desks"},
     "plan": {"common.plan"},
+    "own_plan": {"plans.plan[i] if COMMITS else plan"},
+    "part": {"common.plan"},
     "out": {"common.out", "hall.out"},
-    "wire": {"w.wire"},
+    "wire": {"w.wire", "c.wire"},
     "report": {"hall.report"},
     "decision": {"hall.decision"},
     "news": {"o.news"},
@@ -117,6 +119,7 @@ SOURCES = {  # where the local names of an engine may come from
 }
 ENGINES = {
     "mesh": (mesh, Algorithm("any"), None),
+    "leap": (leap, Algorithm("any", commits=True), None),
     "pool": (pool, Algorithm("any", additive="words"), None),
     "star": (star, Algorithm("any"), Algorithm("any_server")),
 }

@@ -17,7 +17,7 @@ from coterie.contract import speak, weigh  # bound
 from coterie.engines.faults import corrupt, out_of  # bound
 from coterie.engines.memory import beat, keys_of, nodes_of
 from coterie.engines.plans import length_of, plans_of
-from coterie.engines.turn import carry_out, close_plans, decide, listen, note_late, tell_regret  # bound
+from coterie.engines.turn import carry_out, close_plans, decide, listen, note_plays, tell_regret  # bound
 from coterie.kernel import FAULT, node, side, stream, uniform
 from coterie.problem.bernoulli import regret  # bound
 
@@ -149,7 +149,7 @@ def look_back(n, worlds, keys, span, weather, c, since, then, mark, curve, part)
         play_until(c, t, span.start, keys, weather)
         mark = tell_regret(n, worlds, weather, span, t, mark, c.plans, part, curve)
         if t == span.late - 1:
-            note_late(n.late, n.secrets, c.plans, part)
+            note_plays(n.late, n.secrets, c.plans, part)
         t = next_look(span, mark, t + 1)
     return mark
 

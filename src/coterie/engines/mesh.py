@@ -21,7 +21,7 @@ from coterie.contract import greet, inherit, leave, meet, speak, weigh  # bound
 from coterie.engines.faults import corrupt, disguise, out_of  # bound
 from coterie.engines.memory import beat, keys_of, nodes_of
 from coterie.engines.plans import goes_on, plans_of, under_way
-from coterie.engines.turn import carry_out, close_plans, decide, listen, note_late, tell_regret  # bound
+from coterie.engines.turn import carry_out, close_plans, decide, listen, note_plays, tell_regret  # bound
 from coterie.kernel import FAULT, NETWORK, node, pick, side, stream, uniform, wrap
 from coterie.problem.bernoulli import regret, violates  # bound
 
@@ -55,7 +55,7 @@ def live(p, keys, span, worlds, links, weather, n, w, common, r):
     nodes, size, mark, last_word, own_world = len(totals), len(said), 0, -len(said), 1 if worlds.shape[0] > 1 else 0
     for t in range(start, horizon + 1):
         if t == span.late:
-            note_late(n.late, secrets, plans, plan)
+            note_plays(n.late, secrets, plans, plan)
         now, phase = t * nodes % size, t // links.period % links.first.shape[0]
         if CHURNS:
             hand_over(opens, p, t, away, edges, links.last_edge, phase, cards)
@@ -82,17 +82,17 @@ def live(p, keys, span, worlds, links, weather, n, w, common, r):
                     listen(secrets[i], inners[i], opens[i], n.peers[links.memory[one]], p, t, wire[place])
             if DROPS and out_of(t, start, i, keys, weather):
                 continue
-            mine = plans.plan[i] if COMMITS else plan
+            own_plan = plans.plan[i] if COMMITS else plan
             if not (COMMITS and under_way(plans, i) > 0):
                 if WEIGHS:
                     weigh(opens[i], n.peers[links.known[i] : links.known[i + 1]], p, t)
-                decide(secrets[i], inners[i], opens[i], p, t, keys, i, mine)
+                decide(secrets[i], inners[i], opens[i], p, t, keys, i, own_plan)
             if COMMITS and goes_on(plans, i, horizon):
                 continue
-            carry_out(secrets[i], opens[i], ledgers[i], worlds[i * own_world], p, t, keys, i, mine, harvest, out, True)
+            carry_out(secrets[i], opens[i], ledgers[i], worlds[i * own_world], p, t, keys, i, own_plan, harvest, out, True)
             if t > 0:
-                totals[i] += regret(worlds[i * own_world], mine)
-                n.violations[i] += violates(worlds[i * own_world], mine)
+                totals[i] += regret(worlds[i * own_world], own_plan)
+                n.violations[i] += violates(worlds[i * own_world], own_plan)
         for meeting in range(drawn):
             if w.met[meeting] >= 0:
                 exchange(opens, p, t, edges, w.met[meeting], cards[meeting, 0], cards[meeting, 1], weather.loss,

@@ -97,7 +97,7 @@ def tell_regret(n, worlds, weather, span, t, mark, plans, part, curve):
 
 
 @node
-def note_late(late, secrets, plans, part):
+def note_plays(late, secrets, plans, part):
     """To be called at two times: it leaves what was played between them."""
     if COMMITS:
         plays_since_noted(late, secrets, plans, part)
@@ -111,4 +111,4 @@ def close_plans(n, worlds, plans, part):
     if COMMITS:
         for i in range(len(n.totals)):
             n.totals[i] = so_far(worlds[i if worlds.shape[0] > 1 else 0], n.totals[i], plans, i, part)
-    note_late(n.late, n.secrets, plans, part)
+    note_plays(n.late, n.secrets, plans, part)

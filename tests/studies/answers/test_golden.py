@@ -92,7 +92,7 @@ def test_verdicts_follow_from_the_table_of_all_runs(name, tmp_path):
         assert row["per_decision"]["mean"] == pytest.approx(mean)
         assert row["per_decision"]["margin"] == pytest.approx(t.ppf(0.975, len(runs[place]) - 1) * error)
     if answer["together"] is not None and answer["alone"] is not None and answer["verdict"] == "yes":
-        alone, together = (f"{runs[answer[who]].mean() * answer['unit']['decisions']:.1f}" for who in ("alone", "together"))
+        alone, together = (f"{runs[answer[who]].mean() * answer['unit']['decisions']:,.1f}" for who in ("alone", "together"))
         assert f"from {alone} to {together}" in answer["sentence"]
         assert ttest_rel(runs[answer["together"]], runs[answer["alone"]], alternative="less").pvalue < 0.025
 
