@@ -9,6 +9,8 @@ from coterie.studies import BUILTIN, builtin_studies, load_study
 NAMES = sorted(builtin_studies())
 FIGURES = [name for name in NAMES if name.startswith("li-song-")]
 TINY = [name for name in NAMES if not name.startswith("dubey-")]  # those have a file of their own
+QUICK = ("hospitals", "li-song-4", "li-song-7", "li-song-11-1", "li-song-12-homogeneous-ring-peers", "quickstart",
+         "solanki-exp1-uniform", "solanki-exp3-2", "suppliers", "zhu-2a", "zhu-2a-private", "zhu-2c-order")  # fmt: skip
 
 # What the experiments of Li and Song are run with: agents, arms, horizon, price of a server link, price of a peer link
 # (None: no such link).
@@ -40,7 +42,7 @@ def test_a_built_in_study_has_a_title_of_one_line(name):
     assert 20 <= len(title) <= 120 and "\n" not in title
 
 
-@pytest.mark.parametrize("name", TINY)
+@pytest.mark.parametrize("name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in TINY])
 def test_a_built_in_study_resolves_and_runs_at_tiny_size(name):
     study = load_study(name, ["horizon=3000", "replications=2"])
     result = study.run()

@@ -30,10 +30,7 @@ SIZES = {
     "suppliers": ["horizon=1000", "replications=5"],
     "zhu": ["horizon=20000", "replications=5"],
 }
-HANDFUL = (
-    "hospitals", "quickstart", "li-song-4", "li-song-5", "li-song-8-homogeneous", "li-song-10-ring", "li-song-11-1",
-    "zhu-2c-order-private", "dubey-1b", "suppliers",
-)  # fmt: skip
+HANDFUL = ("hospitals", "quickstart", "li-song-4", "li-song-8-homogeneous", "li-song-10-ring", "suppliers")
 
 
 @cache
