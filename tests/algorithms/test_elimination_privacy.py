@@ -164,7 +164,7 @@ def test_the_shares_of_secure_aggregation_add_up_to_one_draw():
     assert noise.var() == pytest.approx(2 * 2**2, abs=5 * sqrt(20 * 2**4 / noise.size))  # the variance of x^2 is 20 b^4
     said = about.run().summary[0]["privacy"]
     assert said == promised(whole, 0.5)
-    assert said["adversary"] == "anyone who sees the sum of all reports, every arm and time, but no single report"
+    assert said["adversary"] == "anyone who is no agent, sees the sum of all reports, every arm and time, but no single report"
     assert "only if secure aggregation" in said["note"]
 
 

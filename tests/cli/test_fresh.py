@@ -66,10 +66,14 @@ def test_a_file_in_the_place_of_the_folder_is_one_line(run, tmp_path):
     assert (tmp_path / "here").read_text() == "a file"
 
 
+def never(*arguments, **named):
+    raise AssertionError("run again")
+
+
 def test_another_title_or_label_is_told_everywhere_and_nothing_is_run_again(run, tmp_path, monkeypatch):
     assert run("--json")[0] == 0
     before = json.loads((tmp_path / "here/summary.json").read_text())
-    monkeypatch.setattr(studies, "run_batches", None)
+    monkeypatch.setattr(studies, "run_batches", never)
     code, out, _ = run("--json", "--set", "title=Other", "--set", "algorithm.0.label=changed")
     after = json.loads((tmp_path / "here/summary.json").read_text())
     assert code == 0 and json.loads(out) == after and after["study"]["title"] == "Other"

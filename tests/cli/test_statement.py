@@ -53,7 +53,7 @@ def test_the_example_of_the_help_runs_and_leaves_its_page(statement, tmp_path):
     assert example == ["quickstart", "--row", "4", "--rewards", "30"]
     done = statement(*example)
     assert done.returncode == 0, done.err
-    assert "row 4 of 7: together, private epsilon=1" in done.out and "a person with 30 rewards" in done.out
+    assert "row 4 of 9: together, private epsilon=1" in done.out and "a person with 30 rewards" in done.out
     assert done.out.rstrip().endswith("page: quickstart-statement.html")
     assert "Signature" in (tmp_path / "quickstart-statement.html").read_text()
 
