@@ -41,8 +41,10 @@ def server_faults(method: Method, setting: Setting) -> Iterator[str]:
         yield "an agent either trusts its server or shares its noise; only a server is handed what others have"
     if sealed and (method.structure != "server" or not whole):
         yield "noise in shares needs a server to which all agents report"
-    if sealed and not 2 <= method.holders <= setting.agents:
-        yield f"holders must be in 2..{setting.agents} with noise in shares, got {method.holders}"
+    if sealed and not setting.agents // 2 < method.quorum <= setting.agents:
+        yield f"quorum must be more than half of {setting.agents} agents with noise in shares, got {method.quorum}"
+    if sealed and not 2 <= method.holders <= method.quorum:
+        yield f"holders must be in 2..{method.quorum} with noise in shares, got {method.holders}"
     if node.trusts and node.release is not contract.release:
         yield "an agent that trusts its server must have no release: nobody accounts for it"
 
@@ -71,5 +73,6 @@ def doors_of(method: Method, setting: Setting) -> Doors:
         void="; ".join(voids),
         unit=ONE_ORDER if setting.terms else UNIT_OF_PRIVACY,
         honest=0 if role.mechanism.single else method.holders,
+        quorum=method.quorum,
         agents=setting.agents,
     )

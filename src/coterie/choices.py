@@ -53,7 +53,7 @@ def choice(key: str, kinds: Mapping[str, Any], base: type[BaseModel] = Options) 
     for kind in kinds.values():
         for name, field in kind.options.model_fields.items():
             taken = Annotated[field.annotation, Field(description=field.description), *field.metadata]  # type: ignore[name-defined]
-            fields[name] = (taken | None, None)
+            fields[name] = (taken | None, Field(None, title=field.title))
     return create_model(base.__name__, __base__=base, **fields)
 
 

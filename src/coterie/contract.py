@@ -31,17 +31,21 @@ Each function below is the default of a hook: it does nothing, and its docstring
 """
 
 from collections.abc import Callable
-from math import inf
+from math import inf, nan
 from typing import Any, NamedTuple
 
 from numpy import dtype, float64, int64
 
-from coterie.kernel import capacity, node, record
+from coterie.kernel import UNIT, capacity, node, record
 from coterie.kernel.params import params_of
 from coterie.options import Options, numbers_of
 from coterie.privacy.mechanisms import LAPLACE, Mechanism
 from coterie.privacy.statement import Claim
 from coterie.privacy.stretch import NOW, NOWHERE, START, stretch_of
+
+NOISE_TAIL = 64.0  # Laplace noise is larger than so many of its scales with probability e^-64
+SUM_MOST = 1 << 56  # of a message
+ROOM = 1 << 62  # of all that were heard
 
 
 @node
@@ -129,6 +133,27 @@ def pose(open, p, t, tale, die, card):
 
 
 @node
+def fits(open, p, t, message):
+    """Whether an honest node could have said this, by turn t: asked before a deployed node hears it, and never in a simulation.
+
+    It must take any numbers. An algorithm without it is simulated and not deployed.
+    """
+    return False
+
+
+@node
+def suits(open, p, t, card):
+    """Whether an honest node could have shown this card, as `fits`. Without it nobody meets in a deployment."""
+    return False
+
+
+@node
+def worth(open, p, t, k):
+    """The present estimate of arm k, for pages and safety stops; nan: none."""
+    return nan
+
+
+@node
 def order(plan, arm, pulls):
     """Commit to `pulls` pulls of `arm`, of each arm once.
 
@@ -201,6 +226,19 @@ def remember(out, arm, mark, keep):
     out.moves += 1
 
 
+@node
+def can_sum_to(total, count, low, high, noise):
+    """Whether so many rewards in low..high can sum to `total`, with noise of some draws whose scales sum to `noise`."""
+    slack = NOISE_TAIL * noise + 1.0 / UNIT
+    return -SUM_MOST < total < SUM_MOST and UNIT * (count * low - slack) <= total <= UNIT * (count * high + slack)
+
+
+@node
+def has_room(total):
+    """Whether another message can be added to a sum without overflow."""
+    return -ROOM < total < ROOM
+
+
 def plan_record(p: Any) -> dtype:
     """`arms` there are, and orders that were `wrong`, so that no engine has to look at every entry again."""
     n = capacity(p.arms)
@@ -247,6 +285,9 @@ class Algorithm(NamedTuple):
     peek: Callable | None = None
     overhear: Callable | None = None
     weigh: Callable | None = None
+    fits: Callable | None = None  # these three are for deployment, and no engine of a simulation has them
+    suits: Callable | None = None
+    worth: Callable = worth
     mechanism: Mechanism = LAPLACE  # which noise the door adds
     chains: Callable[[Any], int] = lambda p: 1
     marks: Callable[[Any], int] = lambda p: 1  # points in an arm's past that can be kept at a time; `offer` has mark 0
@@ -259,6 +300,8 @@ class Algorithm(NamedTuple):
     first_round: int = 1  # 0: one free round of start-up pulls
     additive: str = ""  # messages (arm, whole numbers) add up: "words" replace a sender's former ones on an arm, "news" do not
     seldom: bool = False  # speaks in few rounds: the engine then looks at who spoke, and not at who is heard
+    latest: bool = False  # a later message makes a sender's earlier ones superfluous
+    rounds: bool = False  # among peers: turns are common to all, so it is deployed on the common clock only
     commits: bool = False  # among peers: a plan is played to its end, one round for each pull
     caveat: str = ""  # why a hook may read the secret; required with `peek` and `overhear`
 
@@ -267,6 +310,7 @@ HOOKS = (
     "choose", "idle", "release", "publish", "speak", "hear", "greet", "meet", "leave", "inherit", "lie", "pose",
 )  # fmt: skip
 SWITCHES = ("peek", "overhear", "weigh")  # hooks that replace or precede another one where they are given
+DEPLOYED = ("fits", "suits", "worth")  # hooks that only a deployed node calls
 
 
 class Terms(NamedTuple):
@@ -328,7 +372,8 @@ class Method(NamedTuple):
     claim: Claim
     server: Algorithm | None = None
     structure: str = "peers"  # peers | server | synchronise | hybrid | alone
-    holders: int = 1  # agents whose shares make one draw of noise: so many must be honest
+    holders: int = 1  # agents whose shares make one draw of noise: of those in a sum so many must be honest
+    quorum: int = 0  # reports without which no sum of shares is opened
     reporters: int = 0  # how many agents report in an epoch; 0: all
     rotate: bool = False  # those who report take turns in a fixed random order; else drawn afresh each epoch
     folds: bool = False  # all agents may share one record where there is no delay (see engines.star)

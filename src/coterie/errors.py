@@ -44,6 +44,20 @@ class StateError(CoterieError):
     meaning = "what lies on disk does not fit: another study's results, or damaged ones"
 
 
+class AuthError(CoterieError):
+    """A key, certificate or permission does not do; nothing was sent."""
+
+    exit_code = 5
+    meaning = "a key, certificate or permission does not do; nothing was sent"
+
+
+class FencedError(CoterieError):
+    """Another process runs, or ran later, with the same keys: this one stops and releases nothing more."""
+
+    exit_code = 6
+    meaning = "another process runs, or ran later, with the same keys or in the same folder; this one stopped"
+
+
 class StorageError(CoterieError):
     """The disk refused."""
 
@@ -58,7 +72,7 @@ def exit_codes() -> dict[int, str]:
     """Every exit code of every command, and what it means."""
     found = {
         SUCCESS: "success; of an audit: no promise was found broken",
-        FAILED: "a promise is broken (audit)",
+        FAILED: "a check failed: a promise is broken (audit), or a claim is not as recorded (claims, reproduce)",
         INTERRUPTED: "interrupted (Ctrl-C); what was finished is kept",
         HUNG_UP: "the terminal went away (SIGHUP); what was finished is kept",
         TERMINATED: "ended from outside (SIGTERM); what was finished is kept",

@@ -8,9 +8,12 @@ import contextlib
 import errno
 import os
 import re
+import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from coterie.errors import StateError, StorageError
 
@@ -34,6 +37,20 @@ def write(path: Path, content: str | bytes, durable: bool = True) -> None:
         _replace(path.resolve(), data, durable)
 
 
+def write_secret(path: Path, content: str) -> None:
+    """A new file that only its owner can read; one that is there stays as it is."""
+    with refused(path, "written"):
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(handle, "w") as file:
+            file.write(content)
+
+
+def grown(path: Path) -> IO[bytes]:
+    """A log, to which is added: it is never whole."""
+    with refused(path, "written"):
+        return path.open("ab")
+
+
 def read(path: Path) -> bytes:
     with refused(path, "read"):
         return path.read_bytes()
@@ -42,6 +59,11 @@ def read(path: Path) -> bytes:
 def make_folder(path: Path) -> None:
     with refused(path, "made"):
         path.mkdir(parents=True, exist_ok=True)
+
+
+def remove_folder(path: Path) -> None:
+    """With all that is in it."""
+    shutil.rmtree(path, ignore_errors=True)
 
 
 @contextlib.contextmanager
@@ -92,6 +114,22 @@ def locked(path: Path, wait: bool = True) -> Iterator[bool]:
         yield is_mine
     finally:
         os.close(handle)
+
+
+def in_use(folder: Path) -> bool:
+    """Whether another process holds it. It is asked for a moment only, and whoever takes it at that very moment is told so."""
+    with locked(folder, wait=False) as is_mine:
+        return not is_mine
+
+
+def time_of_sync(folder: Path) -> float:
+    """Seconds until a page is on its disk; nothing stays there."""
+    with refused(folder, "written"), tempfile.TemporaryFile(dir=folder) as file:
+        start = time.monotonic()
+        file.write(bytes(4096))
+        file.flush()
+        os.fsync(file.fileno())
+        return time.monotonic() - start
 
 
 def _replace(path: Path, data: bytes, durable: bool) -> None:

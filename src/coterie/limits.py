@@ -17,10 +17,11 @@ REWARDS_SUMMED_MOST = 2.0**46  # rounds times the size of a reward
 # a million rewards is off by 1), and noise grows out of the grid: see privacy.door. Prices of single releases may be lower.
 EPSILON_LEAST = 1e-6
 EPSILON_MOST = 1e6  # where it is finite at all: no formula overflows below it
+EPSILON_RANGE = f"a number in [{EPSILON_LEAST:g}, {EPSILON_MOST:g}] or inf"
 
 
 def check_epsilon(epsilon: float) -> float:
     """The rule for every epsilon that is promised; a validator of options and of claims."""
     if EPSILON_LEAST <= epsilon <= EPSILON_MOST or epsilon == inf:
         return epsilon
-    raise ValueError(f"must be a number in [{EPSILON_LEAST:g}, {EPSILON_MOST:g}] or inf, got {epsilon:g}")
+    raise ValueError(f"must be {EPSILON_RANGE}, got {epsilon:g}")

@@ -1,17 +1,28 @@
-"""The options of an algorithm. Each is declared once: its name, type, default, range and a sentence.
+"""The options of an algorithm. Each is declared once: name, type, default, range, a sentence, the formula it enters.
 
 From that come the check of a study's table, the errors, what may be set, and the numbers that hooks read (`contract.params`).
 A family declares the options of all its algorithms in one class; what one of them does not offer is fixed.
 """
 
 from functools import cache
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
-from coterie.limits import check_epsilon
+from coterie.limits import EPSILON_RANGE, check_epsilon
 
 NUMBERS = (int, float, bool)
+
+
+class Takes(NamedTuple):
+    """Pinned to a field whose range is more than two ends: what errors and the reference say of it."""
+
+    text: str
+
+
+def enters(formula: str, default: str = "") -> dict[str, Any]:
+    """Of a field: the formula it enters, and what stands in for it where it is None. Only the reference reads it."""
+    return {"formula": formula, "default": default}
 
 
 class Options(BaseModel):
@@ -20,6 +31,12 @@ class Options(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
     epsilon_can_be_had = field_validator("epsilon", check_fields=False)(check_epsilon)  # also in a file of one's own
     derived_from: ClassVar[Any] = None  # a class and what was changed of it, where `without` or `by_default` made this one
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        field = cls.model_fields.get("epsilon")
+        if field is not None and Takes(EPSILON_RANGE) not in field.metadata:
+            field.metadata = [*field.metadata, Takes(EPSILON_RANGE)]
 
     @classmethod
     def without(cls, *names: str, **fixed: Any) -> type[Self]:

@@ -1,3 +1,3 @@
 """The version of the package, in one place that costs nothing to import."""
 
-VERSION = "0.4.0"
+VERSION = "0.5.0"

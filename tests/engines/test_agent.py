@@ -50,11 +50,14 @@ def test_a_deployed_agent_refuses_chance_that_could_be_foretold():
 
 
 def test_a_deployed_agent_refuses_noise_that_it_cannot_draw_exactly_before_it_plays():
+    entry = entries()["fed-ucb"]
+    method = entry.build(entry.options(mechanism="digits"), Setting(agents=3, arms=ARMS, horizon=1000))
     with pytest.raises(UsageError, match="mechanism of a deployed agent must be one of gauss, laplace") as refused:
-        ready(noise="secagg")
-    assert "'shares'" in str(refused.value)
+        Agent(method.node, method.p, System())
+    assert "'digits'" in str(refused.value)
     assert "\n" not in str(refused.value)
-    assert ready(Keyed(KEYS, 0), rehearsal=True, noise="secagg").plan.entries == ARMS
+    assert Agent(method.node, method.p, Keyed(KEYS, 0), rehearsal=True).plan.entries == 0
+    assert ready(noise="secagg").plan.entries == ARMS
 
 
 def test_deployed_noise_is_exact_and_booked():

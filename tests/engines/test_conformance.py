@@ -277,7 +277,10 @@ def differing(one, other):
 # --- the battery --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", MAKERS)
+FURTHER = [f"{name} {example} alike" for name, entry in entries().items() for example in entry.examples[1:]]
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in FURTHER)) for name in MAKERS])
 def test_all_ways_to_run_a_replication_end_in_the_same_bytes(name):
     run = compiled(name)
     assert differing(part(run, 1), case(name).simulate(first=1, replications=1, compiled=False)) == []

@@ -89,7 +89,7 @@ def test_no_record_of_a_hook_is_one_that_the_engine_fills_with_rewards(name):
 KINDS = {  # what lies where, in the words of the engines; an index says whose
     "open": {"open", "opens", "server"},
     "peer": {"peer", "n.peers", "desks"},
-    "plan": {"plan", "own_plan", "plans.plan", "part"},
+    "plan": {"plan", "plans.plan", "o.plans", "part"},
     "out": {"out"},
     "offers": {"offers_of(out)"},  # all of an outbox that release is handed
     "message": {"message", "wire", "o.wire", "report", "decision", "news"},
@@ -106,8 +106,7 @@ SOURCES = {  # where the local names of an engine may come from
     "opens": {"n.opens"},
     "server": {"hall.opens"},
     "desks": {"hall.desks"},
-    "plan": {"common.plan"},
-    "own_plan": {"plans.plan[i] if COMMITS else plan"},
+    "plan": {"common.plan", "plans.plan", "o.plans"},
     "part": {"common.plan"},
     "out": {"common.out", "hall.out"},
     "wire": {"w.wire", "c.wire"},

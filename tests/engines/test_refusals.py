@@ -28,7 +28,7 @@ def my_choice(x):
 ENGINE = "from {name} import my_choice\n\ndef run(x):\n    return my_choice(x)\n"
 REFUSED = {
     "y = x.real.nothing_of_the_kind": ":14: choose uses .nothing_of_the_kind, which cannot be compiled",
-    'y = int(f"{x}")': ":14: choose calls 'int' with what it cannot take",
+    'y = int(f"{x}")': ":14: choose calls 'str' with what it cannot take",
     "y = LABELS": ":14: choose uses 'LABELS', which cannot be compiled",
     'y = helper("a")': ":8: helper calls 'add' with what it cannot take",
     'y = None if x > 3 else "a"\n    y = y + x': ":15: choose calls 'add' with what it cannot take",

@@ -6,6 +6,7 @@ import sys
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 from numba import njit, types
 
@@ -14,6 +15,7 @@ from coterie.errors import StorageError
 from coterie.files import locked
 from coterie.kernel import caching as cache
 from coterie.network import complete, distances, graphs
+from coterie.network.distances import eccentricities, near
 
 TEXT = '"""Of a test."""\n\n\ndef run(x):\n    return 3 * x\n'
 REMEDY = "COTERIE_CACHE may name another folder"
@@ -131,7 +133,22 @@ def test_a_user_without_a_home_has_a_cache_for_a_while(monkeypatch, caplog):
 
 def test_graphs_and_distances_compile_into_the_folder_of_everything_else(folder):
     beside = set(Path(graphs.__file__).parent.rglob("*.nbi"))
-    assert distances(complete(5)).sum() == 20
-    kept_now = cache.keep_compiled(njit(graphs._pairs.py_func))
+    assert distances(complete(40)).sum() == 40 * 39
+    kept_now = cache.keep_compiled(njit(graphs._pairs.__wrapped__))
     assert Path(kept_now.stats.cache_path).is_relative_to(folder)
     assert set(Path(graphs.__file__).parent.rglob("*.nbi")) == beside
+
+
+@pytest.mark.parametrize("life", [1, 2])
+def test_little_is_interpreted_and_much_is_compiled_with_the_same_result(monkeypatch, life):
+    def all_of(graph):
+        return [*graph[1:], *graphs.parts(graph), distances(graph), eccentricities(graph), *near(graph, life)]
+
+    def drawn():
+        return all_of(graphs.disjoint([graphs.ring(9), graphs.erdos_renyi(12, np.random.default_rng(1)), complete(4)]))
+
+    monkeypatch.setattr(cache, "LITTLE", 0)
+    compiled = drawn()
+    monkeypatch.setattr(cache, "LITTLE", 10**6)
+    for one, other in zip(compiled, drawn(), strict=True):
+        np.testing.assert_array_equal(one, other, strict=True)

@@ -8,7 +8,7 @@ import pytest
 from numba import njit
 
 from coterie.guests import OWN
-from coterie.kernel.compiling import OPTIONS, apart, inline, node, rare
+from coterie.kernel.compiling import OPTIONS, apart, inline, node, rare, whole
 
 TEXT = """
 def last(values, k):
@@ -99,3 +99,35 @@ def test_the_compiler_is_told_that_records_lie_apart(mark):
     (text,) = run.inspect_llvm().values()
     body = text[: text.index("\n}\n")]
     assert body.count("load i64") == (1 if mark is apart else 2)
+
+
+MAKES = """
+import numpy as np
+
+def middle(values, k):
+    made = np.zeros(3)
+    made[1] = values[k]
+    return made[1:].sum()
+
+def run(values, k):
+    total = 0.0
+    for _ in range(100):
+        total += middle(values, k)
+    values[0] = total
+"""
+
+
+@pytest.mark.parametrize("name", ["coterie.makes", f"{OWN}makes"])
+def test_references_are_not_counted_but_where_arrays_may_be_made(values, name):
+    module = types.ModuleType(name)
+    exec(compile(MAKES, __file__, "exec"), vars(module))
+    module.middle = node(module.middle)
+    module.run.__module__ = "coterie.makes"
+    run = whole(module.run)
+    run(values, 3)
+    assert values[0] == 1300
+    ours = types.ModuleType("coterie.makes_none")
+    exec(compile(TEXT, __file__, "exec"), vars(ours))
+    ours.last = node(ours.last)
+    looks = whole(ours.run)
+    assert looks(values, 3) == 13 and not any("NRT_incref" in text for text in looks.inspect_llvm().values())

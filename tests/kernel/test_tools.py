@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from coterie.kernel import argmax, larger, level, nearest, ones, wrap
+from coterie.kernel import argmax, highest, larger, level, nearest, ones, wrap
 from coterie.kernel.tools import quick_log
 
 
@@ -52,6 +52,11 @@ def test_ones_are_counted(word):
 def test_the_level_of_a_number_is_that_of_its_lowest_set_bit(m):
     assert m % 2 ** level(m) == 0
     assert m // 2 ** level(m) % 2 == 1
+
+
+@given(st.integers(1, 2**63 - 1))
+def test_the_highest_set_bit_of_a_number_is_that_of_its_length(m):
+    assert highest(m) == m.bit_length() - 1
 
 
 @given(st.integers(1, 1000), st.data())

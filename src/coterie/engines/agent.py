@@ -28,6 +28,7 @@ goes on deciding from what was released before; an agent does not speak any more
 that breaks the contract ends in FAILED, and there is no way back.
 """
 
+from collections.abc import Callable
 from math import inf
 from typing import Any
 
@@ -36,10 +37,10 @@ import numpy as np
 from coterie.contract import Algorithm, out_record, plan_record
 from coterie.engines.chance import Chance, check_exact
 from coterie.engines.desk import Desk
-from coterie.engines.guard import Guarded
-from coterie.engines.mail import News, Sums, pack_news, read, unpack_news
+from coterie.engines.guard import Guarded, refill
+from coterie.engines.mail import WORD, News, Sums, pack_news, read, unpack_news
 from coterie.engines.memory import role_ledger, role_secrets
-from coterie.engines.protocol import TURNS_AT_MOST, Protocol, step, turn_number
+from coterie.engines.protocol import TURNS_AT_MOST, Protocol, Turn, step, turn_number
 from coterie.engines.turn import within_reach
 from coterie.errors import AlgorithmError, BudgetError, ProtocolError, UsageError
 from coterie.kernel import one
@@ -48,6 +49,8 @@ from coterie.privacy.door import PLAN, clear, look_up, why_refused, wipe
 from coterie.privacy.events import events_of
 from coterie.privacy.offers import offers_of
 from coterie.privacy.secret import empty, enclose, envelope_record, reach_of, seal, take_in
+
+RECORDS = ("open", "inner", "ledger", "plan", "card")  # those that last beyond a call
 
 
 def possible(plan: Any) -> bool:
@@ -160,9 +163,13 @@ class Agent(Guarded):
             self.desk.take(ticket, reward)
 
     @step
-    def finish(self, t: int | None = None) -> None:
-        """Book all rewards of the plan, and pass the door: of a peer that commits, in its last round, or later, in t."""
-        sums, last = self.desk.sums(), self.t + max(1, len(self.desk.waiting)) - 1 if self.algorithm.commits else self.t
+    def finish(self, t: int | None = None, sums: dict[int, tuple[int, int]] | None = None) -> None:
+        """Book all rewards of the plan, and pass the door: of a peer that commits, in its last round, or later, in t.
+
+        sums: (pulls, sum on the grid) of each arm, where rewards wait at a desk elsewhere.
+        """
+        sums = self.desk.sums() if sums is None else self.desk.checked_sums(sums)
+        last = self.t + max(1, int(self.plan.pulls[: self.plan.entries].sum())) - 1 if self.algorithm.commits else self.t
         self.t = last if t is None else turn_number(t, last, TURNS_AT_MOST if self.algorithm.commits else last)
         with self._beyond_recall():
             for arm, (pulls, total) in sums.items():
@@ -259,6 +266,50 @@ class Agent(Guarded):
     def inherit(self, t: int, data: bytes) -> None:
         turn_number(t, self.t)
         self._attempt(self.algorithm.inherit, self.open, self.p, t, read(data, self.card.dtype))
+
+    # --- for who moves the bytes ----------------------------------------------------------------------
+
+    def fits(self, t: int, data: bytes) -> bool:
+        """Whether an honest sender could have said this. It takes anything, and changes nothing."""
+        return self._could_be(self.algorithm.fits, t, data, self.heard_type)
+
+    def suits(self, t: int, data: bytes) -> bool:
+        """The same of a card."""
+        return self._could_be(self.algorithm.suits, t, data, self.card.dtype)
+
+    def _could_be(self, hook: Callable | None, t: int, data: bytes, kind: np.dtype) -> bool:
+        try:
+            return hook is not None and len(data) > 0 and bool(hook(self.open.copy(), self.p, t, read(data, kind)))
+        except Exception:
+            return False
+
+    def worth(self, arm: int) -> float:
+        """The present estimate of an arm; nan where there is none."""
+        return float(self._call(self.algorithm.worth, self.open.copy(), self.p, self.t, arm))
+
+    def give(self) -> dict[str, bytes]:
+        """All that this node is, but its rewards (`secret`) and its budget, whose events are kept as they are spent."""
+        words = {"place": [self.t, self.shown, self.exhausted, *self.protocol.give()]}
+        words["amounts"] = [number for arm, word in self.sums.amounts.items() for number in (arm, *word)]
+        words["former"] = [number for (place, _), word in self.sums.former.items() for number in (place, *word)]
+        records = {name: getattr(self, name).tobytes() for name in (*RECORDS, "peers")}
+        return records | {name: np.array(numbers, np.int64).tobytes() for name, numbers in words.items()}
+
+    def take(self, given: dict[str, bytes]) -> None:
+        """Become the node that gave this. All its senders must be known already."""
+        for name in RECORDS:
+            refill(getattr(self, name), given[name])
+        for peer, kept in zip(self.peers, np.frombuffer(given["peers"], self.peers.dtype), strict=True):
+            refill(peer, kept.tobytes())
+        self.t, self.shown, exhausted, *where = np.frombuffer(given["place"], np.int64).tolist()
+        self.exhausted = bool(exhausted)
+        self.protocol.take(*where)
+        row = (-1, 1 + self.heard_type.itemsize // WORD)
+        amounts, former = (np.frombuffer(given[name], np.int64).reshape(row).copy() for name in ("amounts", "former"))
+        self.sums.amounts = {int(arm): word for arm, word in zip(amounts[:, 0], amounts[:, 1:], strict=True)}
+        self.sums.former = {(int(place), int(word[0])): word for place, word in zip(former[:, 0], former[:, 1:], strict=True)}
+        if self.protocol.turn is Turn.PLAYING:
+            self.desk.lay_out(self.plan, in_turn=not self.algorithm.commits)
 
     # --- what leaves ----------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ end in a simulation's bytes; an agent takes it only where it is told that this i
 """
 
 from collections.abc import Callable
-from fractions import Fraction
+from functools import partial
 from typing import Any, Protocol
 
 from coterie.engines.memory import Keys
@@ -57,10 +57,11 @@ class System:
     idle_die = die
 
     def noise(self, mechanism: Mechanism, secret: Any, t: int, out: Any) -> None:
-        add_exact(out, mechanism.name, check_exact(mechanism))
+        draw = check_exact(mechanism)
+        add_exact(out, mechanism.name, draw if mechanism.single else partial(draw, holders=int(secret.holders)))
 
 
-def check_exact(mechanism: Mechanism) -> Callable[[Fraction], int]:
+def check_exact(mechanism: Mechanism) -> Callable[..., int]:
     """How a deployed agent draws this noise. An agent asks before it plays, not when it first has to release."""
     if mechanism.exact is None:
         known = ", ".join(sorted(kind.name for kind in MECHANISMS.values() if kind.exact))

@@ -71,6 +71,7 @@ class _Listener(event.Listener):
 
 at_work: list[str] = []
 _missing: dict[Engine, str] = {}
+_there = set[Engine]()  # those that are missing no more: to look at the disk takes time
 _elsewhere: list[Callable[[], bool]] = []
 event.register("numba:compile", _Listener())
 
@@ -99,6 +100,7 @@ def expect(engines: Mapping[Engine, str], elsewhere: Callable[[], bool] = lambda
     """
     _missing.clear()
     _missing.update(engines)
+    _there.clear()
     _elsewhere[:] = [elsewhere]
 
 
@@ -108,7 +110,8 @@ def compiling() -> Compiling | None:
     helped = any(is_so() for is_so in _elsewhere)
     if not own and not helped:
         return None
-    left = {engine: name for engine, name in list(_missing.items()) if not engine.is_there()}
+    _there.update(engine for engine in list(_missing) if engine not in _there and engine.is_there())
+    left = {engine: name for engine, name in list(_missing.items()) if engine not in _there}
     names = {engine.module: name for engine, name in _missing.items()}
     if own:
         name = names.get(own[0])

@@ -85,6 +85,17 @@ class Desk:
             sums[arm] = pulls + 1, total + self.told.get(ticket, self.missing or 0)
         return sums
 
+    def checked_sums(self, sums: dict[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
+        """Sums that were made elsewhere: of the pulls of this plan, and of rewards in the range."""
+        wanted: dict[int, int] = {}
+        for arm, pulls in zip(self.arms, self.left, strict=True):
+            wanted[arm] = wanted.get(arm, 0) + pulls
+        if self.waiting or {arm: pulls for arm, (pulls, _) in sums.items()} != wanted:
+            raise ProtocolError("sums of a plan must be of its arms and of all their pulls, got others")
+        if not all(pulls * self.least <= total <= pulls * self.most for pulls, total in sums.values()):
+            raise ProtocolError("sums of a plan must be of rewards in their range, got others")
+        return sums
+
     def clear(self) -> None:
         self.left, self.waiting, self.told = [], {}, {}
 

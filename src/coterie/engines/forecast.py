@@ -72,7 +72,7 @@ class Recorded(Agent):
         super().__init__(role, p, Recorder(self.events), rehearsal=True)
 
     @step
-    def finish(self, t: int | None = None) -> None:
+    def finish(self, t: int | None = None, sums: dict[int, tuple[int, int]] | None = None) -> None:
         """All rewards of the plan are 1, so that who looks at them has no reason to stop; they are not told one by one."""
         self.t = self.t if t is None else t
         for e in range(self.plan.entries):

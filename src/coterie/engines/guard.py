@@ -4,10 +4,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from coterie.contract import Algorithm
 from coterie.engines.protocol import Protocol
 from coterie.errors import AlgorithmError, CoterieError, ProtocolError
 from coterie.guests import blamed
+
+
+def refill(record: Any, data: bytes) -> None:
+    """The record is as it was when it had these bytes."""
+    kept = np.frombuffer(data, record.dtype)[0]
+    for field in record.dtype.names or ():
+        record[field] = kept[field]
 
 
 class Guarded:
@@ -42,7 +51,7 @@ class Guarded:
     def _attempt(self, hook: Callable, *arguments: Any, peer: Any = None) -> None:
         """A hook on what came from others. If it breaks off, half of its work is taken back, and what came is refused."""
         records = [self.open, self.inner] if peer is None else [self.open, self.inner, peer]
-        before = [each.copy() for each in records]
+        before = [each.tobytes() for each in records]
         try:
             hook(*arguments)
         except CoterieError:
@@ -50,8 +59,7 @@ class Guarded:
             raise
         except Exception as fault:
             for each, kept in zip(records, before, strict=True):
-                for field in each.dtype.names or ():
-                    each[field] = kept[field]
+                refill(each, kept)
             line = f"a message must be one that its hook can take, got {type(fault).__name__}"
             raise ProtocolError(line) from self._tellable(fault)
 

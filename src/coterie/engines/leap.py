@@ -19,7 +19,6 @@ from coterie.engines.memory import beat, keys_of, nodes_of
 from coterie.engines.plans import length_of, plans_of
 from coterie.engines.turn import carry_out, close_plans, decide, listen, note_plays, tell_regret  # bound
 from coterie.kernel import FAULT, node, side, stream, uniform
-from coterie.problem.bernoulli import regret  # bound
 
 DROPS = LIES = LOSES = WEIGHS = False  # bound
 
@@ -87,8 +86,7 @@ def live(p, keys, span, worlds, links, liars, weather, n, c, common, r):
                 pop(ends, queued)
                 queued -= 1
                 world = worlds[i * own_world]
-                carry_out(secrets[i], opens[i], ledgers[i], world, p, t, keys, i, plans.plan[i], harvest, out, True)
-                totals[i] += regret(world, plans.plan[i])
+                totals[i] += carry_out(secrets[i], opens[i], ledgers[i], world, p, t, keys, i, plans.plan[i], harvest, out)
                 plans.played[i] = plans.rounds[i]
                 free[waiting] = i
                 waiting += 1

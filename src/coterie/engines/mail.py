@@ -29,9 +29,13 @@ def read(data: Any, kind: np.dtype) -> Any:
 def pack_news(envelope: Any) -> bytes:
     """What is enclosed; the envelope is empty then."""
     arms = [k for k in range(len(envelope.count)) if envelope.count[k] > 0 or envelope.total[k] != 0]
-    told = [number for k in arms for number in (k, envelope.count[k], envelope.total[k])]
+    news = [(k, int(envelope.count[k]), int(envelope.total[k])) for k in arms]
     empty(envelope)
-    return np.array([*told, len(arms)], np.int64).tobytes()
+    return pack_rows(news)
+
+
+def pack_rows(news: News) -> bytes:
+    return np.array([*(number for row in news for number in row), len(news)], np.int64).tobytes()
 
 
 def unpack_news(data: Any, secret: Any, arms: int, least: float, most: float) -> tuple[bytes, News]:

@@ -1,7 +1,7 @@
 """Engine: peers on a graph, one plan per round and node, messages with their hop delays.
 
-Round t: edges are drawn and their ends greet; every node hears what is due (sent in round t - delay), decides, pulls,
-releases; the drawn edges meet on their cards; then everyone speaks. The wire is a ring of rounds: link l finds its message
+Round t: edges are drawn and their ends greet; all nodes hear what is due (sent in round t - delay) and decide; all pull and
+release; the drawn edges meet on their cards; then everyone speaks. The wire is a ring of rounds: link l finds its message
 `origin[l]` places after the present round's.
 
 Cards are made before the turn and used after it, so a meeting rests on the state at the end of the last round, as the
@@ -23,7 +23,7 @@ from coterie.engines.memory import beat, keys_of, nodes_of
 from coterie.engines.plans import goes_on, plans_of, under_way
 from coterie.engines.turn import carry_out, close_plans, decide, listen, note_plays, tell_regret  # bound
 from coterie.kernel import FAULT, NETWORK, node, pick, side, stream, uniform, wrap
-from coterie.problem.bernoulli import regret, violates  # bound
+from coterie.problem.bernoulli import violates  # bound
 
 CHURNS = COMMITS = DROPS = LIES = LOSES = SELDOM = WEIGHS = False  # bound
 
@@ -36,7 +36,7 @@ class Wire(NamedTuple):
     cards: Any  # [meeting, end]
     met: Any  # the edge of each meeting
     busy: Any  # [node]: its last meeting
-    plans: Any  # of peers that commit
+    plans: Any
 
 
 def run(p, seeds, first, span, worlds, links, weather, nodes, wires, common):
@@ -50,12 +50,12 @@ def run(p, seeds, first, span, worlds, links, weather, nodes, wires, common):
 def live(p, keys, span, worlds, links, weather, n, w, common, r):
     secrets, inners, opens, ledgers, totals = n.secrets, n.inners, n.opens, n.ledgers, n.totals
     wire, said, cards, plans = w.wire, w.said, w.cards, w.plans
-    tally, plan, harvest, out, tale = common.tally[r], common.plan[r], common.harvest[r], common.out[r], common.tale[r]
+    tally, part, harvest, out, tale = common.tally[r], common.plan[r], common.harvest[r], common.out[r], common.tale[r]
     away, edges, start, horizon = weather.away, links.edges, span.start, span.horizon
     nodes, size, mark, last_word, own_world = len(totals), len(said), 0, -len(said), 1 if worlds.shape[0] > 1 else 0
     for t in range(start, horizon + 1):
         if t == span.late:
-            note_plays(n.late, secrets, plans, plan)
+            note_plays(n.late, secrets, plans, part)
         now, phase = t * nodes % size, t // links.period % links.first.shape[0]
         if CHURNS:
             hand_over(opens, p, t, away, edges, links.last_edge, phase, cards)
@@ -64,12 +64,8 @@ def live(p, keys, span, worlds, links, weather, n, w, common, r):
                    stream(keys.world, 0, NETWORK, t), t)
         for meeting in range(drawn):
             if w.met[meeting] >= 0:
-                for end in range(2):
-                    i = edges[w.met[meeting], end]
-                    shown = greet(opens[i], p, t, cards[meeting, end])
-                    if LIES:
-                        shown = disguise(opens[i], p, t, t, horizon, weather, i, tale, keys, cards[meeting, end], shown)
-                    tally.meeting_words += shown
+                tally.meeting_words += show_cards(opens, p, t, edges, w.met[meeting], cards, meeting, horizon, weather, tale,
+                                                  keys)
         heard = t * nodes - last_word < size
         if SELDOM and heard:
             bring(n, p, t, keys, w, now, links, weather)
@@ -80,19 +76,21 @@ def live(p, keys, span, worlds, links, weather, n, w, common, r):
                 place = wrap(now + links.origin[one], size)
                 if said[place] > 0 and not (LOSES and uniform(side(stream(keys.world, i, FAULT, t), one), 0) < weather.loss):
                     listen(secrets[i], inners[i], opens[i], n.peers[links.memory[one]], p, t, wire[place])
-            if DROPS and out_of(t, start, i, keys, weather):
+            if (DROPS and out_of(t, start, i, keys, weather)) or (COMMITS and under_way(plans, i) > 0):
                 continue
-            own_plan = plans.plan[i] if COMMITS else plan
-            if not (COMMITS and under_way(plans, i) > 0):
-                if WEIGHS:
-                    weigh(opens[i], n.peers[links.known[i] : links.known[i + 1]], p, t)
-                decide(secrets[i], inners[i], opens[i], p, t, keys, i, own_plan)
+            if WEIGHS:
+                weigh(opens[i], n.peers[links.known[i] : links.known[i + 1]], p, t)
+            decide(secrets[i], inners[i], opens[i], p, t, keys, i, plans.plan[i])
+        for i in range(nodes):
+            if (CHURNS and away[i, 0] <= t < away[i, 1]) or (DROPS and out_of(t, start, i, keys, weather)):
+                continue
             if COMMITS and goes_on(plans, i, horizon):
                 continue
-            carry_out(secrets[i], opens[i], ledgers[i], worlds[i * own_world], p, t, keys, i, own_plan, harvest, out, True)
+            plan = plans.plan[i]
+            lost = carry_out(secrets[i], opens[i], ledgers[i], worlds[i * own_world], p, t, keys, i, plan, harvest, out)
             if t > 0:
-                totals[i] += regret(worlds[i * own_world], own_plan)
-                n.violations[i] += violates(worlds[i * own_world], own_plan)
+                totals[i] += lost
+                n.violations[i] += violates(worlds[i * own_world], plan)
         for meeting in range(drawn):
             if w.met[meeting] >= 0:
                 exchange(opens, p, t, edges, w.met[meeting], cards[meeting, 0], cards[meeting, 1], weather.loss,
@@ -115,10 +113,23 @@ def live(p, keys, span, worlds, links, weather, n, w, common, r):
             tally.up_words += words
             tally.rounds += 1
         if t == span.settled or (mark < span.marks.shape[0] and t == span.marks[mark]):
-            mark = tell_regret(n, worlds, weather, span, t, mark, plans, plan, common.curve[r])
+            mark = tell_regret(n, worlds, weather, span, t, mark, plans, part, common.curve[r])
         if not beat(common.pulse, nodes):
             return
-    close_plans(n, worlds, plans, plan)
+    close_plans(n, worlds, plans, part)
+
+
+@node
+def show_cards(opens, p, t, edges, edge, cards, meeting, horizon, weather, tale, keys):
+    """Both ends of a drawn edge show theirs. Returns how many words that takes."""
+    words = 0
+    for end in range(2):
+        i = edges[edge, end]
+        shown = greet(opens[i], p, t, cards[meeting, end])
+        if LIES:
+            shown = disguise(opens[i], p, t, t, horizon, weather, i, tale, keys, cards[meeting, end], shown)
+        words += shown
+    return words
 
 
 @node

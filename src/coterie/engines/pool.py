@@ -8,7 +8,7 @@ number (counts, single rewards), receivers count bits; else sender by sender ove
 Where messages can be lost, agents go away or the graph changes, a node's sums are its own, and it looks at every link
 (SINGLY). The two ways end in the same bytes where both apply.
 
-Round t: hear what is due (sent in round t - delay), decide, pull, release, speak.
+Round t: all hear what is due (sent in round t - delay), then all decide, then all pull and release, then all speak.
 """
 
 from typing import Any, NamedTuple
@@ -19,7 +19,6 @@ from coterie.engines.memory import beat, keys_of, nodes_of, pulls_since_noted
 from coterie.engines.turn import carry_out, decide, listen  # bound
 from coterie.kernel import FAULT, node, ones, side, stream, uniform, wrap
 from coterie.privacy.door import MESSAGE
-from coterie.problem.bernoulli import regret  # bound
 
 CHURNS = DROPS = LIES = LOSES = NEWS = SINGLY = False  # bound
 AMOUNTS = 1  # bound
@@ -39,6 +38,7 @@ class Post(NamedTuple):
     sums: Any  # [arm, amount, receiver]
     fresh: Any  # [arm]: 1 if anyone has something to hear about it
     due: Any
+    plans: Any
     news: Any  # [replication]: what a node hears
     heard: Any  # the same memory as whole numbers
 
@@ -54,13 +54,14 @@ def run(p, seeds, first, span, worlds, links, reach, weather, nodes, posts, comm
     """Replications `first`, `first` + 1, ... as many as there is room for."""
     for r in range(nodes.totals.shape[0]):
         o = Post(posts.wire[r], posts.words[r], posts.said[r], posts.former[r], posts.changes[r], posts.steps[r],
-                 posts.mixed[r], posts.who[r], posts.sums[r], posts.fresh[r], posts.due[r], posts.news, posts.heard[r])
+                 posts.mixed[r], posts.who[r], posts.sums[r], posts.fresh[r], posts.due[r], posts.plans[r],
+                 posts.news, posts.heard[r])
         live(p, keys_of(seeds, first + r), span, worlds, links, reach, weather, nodes_of(nodes, r), o, common, r)
 
 
 @node
 def live(p, keys, span, worlds, links, reach, weather, n, o, common, r):
-    tally, plan, harvest, out, tale = common.tally[r], common.plan[r], common.harvest[r], common.out[r], common.tale[r]
+    tally, harvest, out, tale = common.tally[r], common.harvest[r], common.out[r], common.tale[r]
     secrets, inners, opens, ledgers, totals = n.secrets, n.inners, n.opens, n.ledgers, n.totals
     start, away, curve = span.start, weather.away, common.curve[r]
     words, said, sums, news, heard = o.words, o.said, o.sums, o.news[r], o.heard
@@ -70,32 +71,28 @@ def live(p, keys, span, worlds, links, reach, weather, n, o, common, r):
         if t == span.late:
             pulls_since_noted(n.late, secrets)
         now = t % ring
-        if not SINGLY:
-            for k in range(p.arms):
-                o.fresh[k] = add_up(o, reach, now, k)
-        phase = t // links.period % links.first.shape[0]
-        for i in range(nodes):
+        due = collect(o, p, links, t, keys, now, weather) if SINGLY else add_up(o, p, reach, now)
+        for i in range(nodes if due > 0 else 0):
             if CHURNS and away[i, 0] <= t < away[i, 1]:
                 continue
-            if SINGLY:
-                for one in range(links.first[phase, i], links.first[phase, i + 1]):
-                    place = wrap(now * nodes + links.origin[one], ring * nodes)
-                    lost = LOSES and uniform(side(stream(keys.world, i, FAULT, t), one), 0) < weather.loss
-                    if said[place] > 0 and not lost:
-                        take(sums, o.former[links.memory[one]], words, place, i)
             for k in range(p.arms):
-                if SINGLY or o.fresh[k] > 0:
+                if o.fresh[k] > 0:
                     heard[0] = k
                     for a in range(1, AMOUNTS):
                         heard[a] = sums[k, a, i]
                         sums[k, a, i] = 0
                     listen(secrets[i], inners[i], opens[i], n.peers[0], p, t, news)
-            if DROPS and out_of(t, start, i, keys, weather):
+        for i in range(nodes):
+            if (CHURNS and away[i, 0] <= t < away[i, 1]) or (DROPS and out_of(t, start, i, keys, weather)):
                 continue
-            decide(secrets[i], inners[i], opens[i], p, t, keys, i, plan)
-            carry_out(secrets[i], opens[i], ledgers[i], worlds[i * own_world], p, t, keys, i, plan, harvest, out, True)
+            decide(secrets[i], inners[i], opens[i], p, t, keys, i, o.plans[i])
+        for i in range(nodes):
+            if (CHURNS and away[i, 0] <= t < away[i, 1]) or (DROPS and out_of(t, start, i, keys, weather)):
+                continue
+            plan = o.plans[i]
+            lost = carry_out(secrets[i], opens[i], ledgers[i], worlds[i * own_world], p, t, keys, i, plan, harvest, out)
             if t > 0:
-                totals[i] += regret(worlds[i * own_world], plan)
+                totals[i] += lost
         forget(o, now)
         for i in range(nodes):
             place = now * nodes + i
@@ -121,6 +118,26 @@ def live(p, keys, span, worlds, links, reach, weather, n, o, common, r):
         if not beat(common.pulse, nodes):
             return
     pulls_since_noted(n.late, secrets)
+
+
+@node
+def collect(o, p, links, t, keys, now, weather):
+    """What came over each link. Returns how many messages."""
+    said, words, nodes, phase = o.said, o.words, o.changes.shape[1], t // links.period % links.first.shape[0]
+    messages = 0
+    for k in range(p.arms):
+        o.fresh[k] = 0
+    for i in range(nodes):
+        if CHURNS and weather.away[i, 0] <= t < weather.away[i, 1]:
+            continue
+        for one in range(links.first[phase, i], links.first[phase, i + 1]):
+            place = wrap(now * nodes + links.origin[one], len(said))
+            lost = LOSES and uniform(side(stream(keys.world, i, FAULT, t), one), 0) < weather.loss
+            if said[place] > 0 and not lost:
+                o.fresh[words[place, 0]] = 1
+                take(o.sums, o.former[links.memory[one]], words, place, i)
+                messages += 1
+    return messages
 
 
 @node
@@ -159,22 +176,26 @@ def post(words, former, changes, steps, mixed, who, now, place, j):
 
 
 @node
-def add_up(o, reach, now, k):
-    """Everything due on arm k, for every receiver. Returns 1 if there was anything."""
-    steps, ring, found = o.steps, o.changes.shape[0], 0
-    for a in range(1, AMOUNTS):
-        mailed = 0
-        for delay in range(1, ring):
-            slot = wrap(now + ring - delay, ring)
-            step = steps[slot, k, a]
-            if step != 0:
-                found = 1
-                if o.mixed[slot, k, a] == 0:
-                    count_bits(o.sums, reach.bits, o.who, k, a, slot, delay, step)
-                else:
-                    mailed = enlist(o.due, o.changes, k, a, slot, delay, mailed)
-        add_rows(o.sums, reach.mask, o.due, k, a, mailed)
-    return found
+def add_up(o, p, reach, now):
+    """Everything due, for every receiver. Returns on how many arms there is anything."""
+    sums, who, due, changes, bits, mask = o.sums, o.who, o.due, o.changes, reach.bits, reach.mask
+    ring, arms = changes.shape[0], 0
+    for k in range(p.arms):
+        o.fresh[k] = 0
+        for a in range(1, AMOUNTS):
+            mailed = 0
+            for delay in range(1, ring):
+                slot = wrap(now + ring - delay, ring)
+                step = o.steps[slot, k, a]
+                if step != 0:
+                    o.fresh[k] = 1
+                    if o.mixed[slot, k, a] == 0:
+                        count_bits(sums, bits, who, k, a, slot, delay, step)
+                    else:
+                        mailed = enlist(due, changes, k, a, slot, delay, mailed)
+            add_rows(sums, mask, due, k, a, mailed)
+        arms += o.fresh[k]
+    return arms
 
 
 @node

@@ -97,6 +97,12 @@ class Protocol:
         self.turn = self.tables[0][self.turn][event]
         self.meeting = MEETINGS[self.meeting].get(event, self.meeting)
 
+    def give(self) -> tuple[int, int]:
+        return self.turn.value, self.meeting.value
+
+    def take(self, turn: int, meeting: int) -> None:
+        self.turn, self.meeting = Turn(turn), Meeting(meeting)
+
     def fail(self) -> None:
         self.turn = Turn.FAILED
 

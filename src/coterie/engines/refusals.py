@@ -5,6 +5,7 @@ import functools
 import re
 import sys
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ CAUSES = (  # what the compiler says, and what we say; the first that fits
     (r"Cannot unify .+? for '([a-z_]+)", "must give {!r} one kind of value: compiled code has one type for each name"),
     (r"implementation of function Function\(<(?:[a-z-]+ )*'?(\w+)", "calls {!r} with what it cannot take"),
 )
-OWN = re.compile(r"^closure_|^\$|_$|^intrinsic$|^impl$")  # names that the compiler made up
+OWN = re.compile(r"^closure_|^\$|_$|^intrinsic$|^impl$|^resolve_|^getattr$")  # names that the compiler made up
 
 
 def careful(run: Callable[..., Any], hooks: Mapping[str, Callable]) -> Callable[..., Any]:
@@ -54,12 +55,16 @@ def refusal(text: str, hooks: Mapping[str, Callable]) -> str:
 
 
 def cause(text: str) -> str:
-    """Of what stands before the place: its end is about the place, its beginning about the calls around it."""
-    about = text[text.rfind("nopython frontend)") :]
-    for pattern, words in CAUSES:
-        found = re.search(pattern, about)
-        if found and not OWN.search(found[1]):
-            return words.format(found[1])
+    """Of what stands before the place: its end is about the place, its beginning about the calls around it.
+
+    Where the innermost call is one of the compiler's own, the one around it counts.
+    """
+    starts = [found.start() for found in re.finditer(r"nopython frontend\)", text)] or [0]
+    for start, end in reversed(list(pairwise([*starts, len(text)]))):
+        for pattern, words in CAUSES:
+            found = re.search(pattern, text[start:end])
+            if found and not OWN.search(found[1]):
+                return words.format(found[1])
     return "does something that cannot be compiled: hooks take numbers and records, and write records"
 
 

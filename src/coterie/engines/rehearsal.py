@@ -5,7 +5,8 @@ way, and messages travel as bytes. `compare` says where a rehearsal and a simula
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import count
 from math import ceil, floor, inf
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -64,7 +65,7 @@ def rehearse_star(
 
 def _live(method, problem, worlds, team, server, start, key, horizon, delay, weather, epochs):
     t, now, shuffle = 0, 1, random.Random(1).shuffle
-    reporters, order = min(method.reporters or len(team), len(team)), list(range(len(team)))
+    reports = reporting(method, len(team), start, key.world)
     while now <= horizon and t < epochs:
         t += 1
         decision = server.announce(t) or b""
@@ -76,20 +77,29 @@ def _live(method, problem, worlds, team, server, start, key, horizon, delay, wea
         for i, client in enumerate(team):
             _play(client, problem, worlds[(start + i) % len(worlds)], start + i, t, key, shuffle)
         now += rounds_of(team[0].plan) + delay
-        if reporters < len(team) and (t == 1 or not method.rotate):
-            die = stream(key.world, start, NETWORK, t)
-            for j in range(len(team) if method.rotate else reporters):
-                other = j + pick(die, j, len(team) - j)
-                order[j], order[other] = order[other], order[j]
-        for j in range(reporters):
-            i = order[((t - 1) * reporters + j) % len(team) if method.rotate else j]
-            lost = uniform(side(stream(key.world, start + i, FAULT, t), 0), 0) < weather.loss
-            if lost or out_of(t, 0, start + i, key, weather):
-                continue  # nothing is said, so that raw rewards behind a report are not lost
+        here = [i for i in next(reports) if not _is_lost(t, start + i, key, weather)]
+        for i in here if len(here) >= method.quorum else ():  # else nothing is said: raw rewards behind a report are not lost
             report = _speak(team[i], start + i, t, now - 1, horizon, weather, key)
             if report:
                 server.hear(t, i, report)
         server.release()
+
+
+def _is_lost(t: int, i: int, key: Any, weather: Weather) -> bool:
+    """A report on its way, or its agent sits out."""
+    return bool(uniform(side(stream(key.world, i, FAULT, t), 0), 0) < weather.loss or out_of(t, 0, i, key, weather))
+
+
+def reporting(method: Method, size: int, start: int, world: Any) -> Iterator[list[int]]:
+    """Who reports in epoch 1, 2, ...: of a team of so many that begins at agent `start`, by the run's public coin."""
+    reporters, order = min(method.reporters or size, size), list(range(size))
+    for t in count(1):
+        if reporters < size and (t == 1 or not method.rotate):
+            die = stream(world, start, NETWORK, t)
+            for j in range(size if method.rotate else reporters):
+                other = j + pick(die, j, size - j)
+                order[j], order[other] = order[other], order[j]
+        yield [order[((t - 1) * reporters + j) % size if method.rotate else j] for j in range(reporters)]
 
 
 def rehearse_mesh(
@@ -114,7 +124,7 @@ def rehearse_mesh(
         here = [not weather.away[i, 0] <= t < weather.away[i, 1] for i in range(agents)]
         acts = [here[i] and not out_of(t, start, i, key, weather) for i in range(agents)]
         _come_and_go(nodes, edges, weather, here, t)
-        drawn = _draw_edges(edges, wires.meetings if t > start else 0, weather.active, here, key, t)
+        drawn = draw_edges(edges, wires.meetings if t > start else 0, weather.active, here, key.world, t)
         cards = {m: tuple(_greet(nodes[i], i, t, horizon, weather, key) for i in ends) for m, ends in drawn.items()}
         for i, node in enumerate(nodes):
             for link in range(wires.first[phase, i], wires.first[phase, i + 1]) if here[i] else ():
@@ -171,9 +181,10 @@ def _with_false_news(said, tale):
     return words.tobytes()
 
 
-def _draw_edges(edges, meetings, active, here, key, t):
-    """Meeting number -> the two ends."""
-    die, drawn, busy = stream(key.world, 0, NETWORK, t), {}, set[int]()
+def draw_edges(edges: Any, meetings: int, active: float, here: list[bool], world: Any, t: int) -> dict[int, tuple[int, int]]:
+    """Meeting number -> the two ends, by the run's public coin."""
+    drawn: dict[int, tuple[int, int]] = {}
+    die, busy = stream(world, 0, NETWORK, t), set[int]()
     for m in range(meetings):
         i, j = (int(end) for end in edges[pick(die, 2 * m, len(edges))])
         if not busy & {i, j} and here[i] and here[j] and (active >= 1 or uniform(die, 2 * m + 1) < active):

@@ -160,7 +160,7 @@ def simulate_star(
     chosen = flags(weather) | {"FOLDED": folded, "CROWDS": crowded, "TRUSTED": server.trusted, "SEALED": server.sums}
     run = binding(star, node, problem, server=server, flags=chosen, compiled=compiled)
     worlds = worlds if compiled else worlds.view(np.recarray)
-    team = star.Team(size, agents // teams, min(method.reporters or size, size), method.rotate, delay)
+    team = star.Team(size, agents // teams, min(method.reporters or size, size), method.rotate, delay, method.quorum)
     span = Span(1, horizon, 0, first_late(horizon), marks)
     call(run, (p, seeds_of(seed), first, span, worlds, team, whole(weather, agents), nodes, hall, common), pulse, compiled)
     check_faults(node, nodes.secrets)
@@ -292,7 +292,7 @@ def _wire(node: Algorithm, p: Any, R: int, agents: int, ring: int, meetings: int
         cards=rows((R, max(1, meetings), 2), node.card(p), compiled),
         met=np.zeros((R, meetings), int64),
         busy=np.full((R, agents), -1),
-        plans=make_plans(p, R, agents if node.commits else 0, compiled),
+        plans=make_plans(p, R, agents, compiled),
     )
 
 
@@ -324,6 +324,7 @@ def _post(node: Algorithm, p: Any, R: int, agents: int, ring: int, wires: Wiring
         sums=np.zeros((R, p.arms, amounts, agents), int64),
         fresh=np.zeros((R, p.arms), int64),
         due=np.zeros((R, ring * agents + 3, 2), int64),
+        plans=make_plans(p, R, agents, compiled).plan,
         news=news if compiled else news.view(np.recarray),
         heard=news.view(int64).reshape(R, amounts),
     )

@@ -17,7 +17,7 @@ bytes. It asks of an algorithm that clients of a crowd know and hear the same, t
 that passed the door, and that its server goes by `voices`.
 
 A report may be lost on its way, or its client may sit out; the server goes by the reports that came. Either way the client has
-played, and its next report tells of it.
+played, and its next report tells of it; but what is lost of a sum of shares is lost, and of fewer than `quorum` none is opened.
 
 Teams: a run may consist of several stars side by side that know nothing of each other (`size` clients each).
 """
@@ -52,6 +52,7 @@ class Team(NamedTuple):
     reporters: int
     rotate: bool
     delay: int  # rounds that messages are under way
+    quorum: int  # reports without which no sum of shares is opened
 
 
 class Hall(NamedTuple):
@@ -146,6 +147,7 @@ def gather(p, t, keys, now, horizon, team, number, weather, n, hall, common, r):
     secrets, opens = n.secrets, n.opens
     if reporters < size and (t == 1 or not team.rotate):
         shuffle(invited, start, size, size if team.rotate else reporters, stream(keys.world, start, NETWORK, t))
+    opens_up = not SEALED or not (DROPS or LOSES) or arrivals(t, keys, start, size, weather) >= team.quorum
     for j in range(1 if FOLDED else reporters):
         i = invited[start + (((t - 1) * reporters + j) % size if team.rotate else j)]
         words = speak(opens[i], p, t, report)
@@ -157,10 +159,20 @@ def gather(p, t, keys, now, horizon, team, number, weather, n, hall, common, r):
                     enclose(secrets[i], hall.envelopes[r, i], p.arms)
                 if LIES and deceives(tale, p, t, now, horizon, weather, i, stream(keys.dice, i, LIE, t), words):
                     falsify(hall.envelopes[r, i], tale.value, p.arms)
-                words += hand_in(hall.envelopes[r, i], hall.secrets[r, number], p.arms)
+                words += hand_in(hall.envelopes[r, i], hall.secrets[r, number], p.arms) if opens_up else 0
             tally.up_words += voices(secrets[i], size) * words
             tally.up_messages += voices(secrets[i], size)
-            server_hear(server, desks[i], p, t, report)
+            if opens_up:
+                server_hear(server, desks[i], p, t, report)
+
+
+@node
+def arrivals(t, keys, start, size, weather):
+    """How many reports of an epoch are not lost."""
+    number = 0
+    for i in range(start, start + size):
+        number += 0 if out_of(t, 0, i, keys, weather) or lost(t, i, keys, weather) else 1
+    return number
 
 
 @node

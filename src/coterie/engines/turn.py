@@ -51,26 +51,63 @@ def within_reach(secret, plan):
 
 
 @node
-def carry_out(secret, open, ledger, world, p, t, keys, i, plan, harvest, out, books):
-    pull_and_release(secret, open, ledger, world, p, t, keys, i, plan, harvest, out, books)
+def carry_out(secret, open, ledger, world, p, t, keys, i, plan, harvest, out):
+    """All of a peer's turn that follows its decision. Returns the regret.
+
+    Nearly all plans and releases of peers have one entry. Where that is written down once more, the compiler knows it, and of
+    loops over entries nothing is left.
+    """
+    if plan.entries == 1:
+        plan.entries = 1
+        lost = regret(world, plan)
+        pull(secret, world, t, keys, i, plan, harvest)
+    else:
+        lost = regret(world, plan)
+        pull(secret, world, t, keys, i, plan, harvest)
+    ask(secret, open, ledger, p, t, plan, out)
+    if out.entries == 1:
+        out.entries = 1
+        let_out(secret, ledger, t, keys, i, out, True)
+    else:
+        let_out(secret, ledger, t, keys, i, out, True)
     publish(open, p, t, plan, out)
+    return lost
 
 
 @node
 def pull_and_release(secret, open, ledger, world, p, t, keys, i, plan, harvest, out, books):
     """`books` is False only for agents that share one ledger with another one whose entries are the same."""
-    for e in range(plan.entries if CROWDS else 0):
+    pull(secret, world, t, keys, i, plan, harvest)
+    ask(secret, open, ledger, p, t, plan, out)
+    let_out(secret, ledger, t, keys, i, out, books)
+
+
+@node
+def pull(secret, world, t, keys, i, plan, harvest):
+    entries = plan.entries
+    for e in range(entries if CROWDS else 0):
         plan.pulls[e] *= secret.voices
     draw(world, secret, plan, harvest, stream(keys.world, i, REWARD, t))
-    for e in range(plan.entries):
+    for e in range(entries):
         take_in(secret, plan.arm[e], plan.pulls[e], harvest.total[e])
-    for e in range(plan.entries if CROWDS else 0):
+    for e in range(entries if CROWDS else 0):
         plan.pulls[e] //= secret.voices
+
+
+@node
+def ask(secret, open, ledger, p, t, plan, out):
+    """What is to leave is named and looked up."""
     clear(out)
     release(open, p, t, plan, offers_of(out))
     look_up(out, secret, ledger, p.arms, PAIRED, STREAMED)
+
+
+@node
+def let_out(secret, ledger, t, keys, i, out, books):
+    entries = out.entries
     if books:
         book(out, ledger)
+    out.entries = entries  # as before: the compiler cannot know that a ledger lies elsewhere
     add_noise(out, secret, stream(keys.noise, i, NOISE, t), stream(keys.noise, i, NOISE, -1))
 
 

@@ -14,13 +14,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numba import njit
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, InTreeCacheLocator
 from numba.core.serialize import dumps
+from numba.extending import overload
 
 from coterie.errors import StorageError
 from coterie.files import locked, write
 from coterie.kernel.compiling import OPTIONS
+
+LITTLE = 300  # numbers
 
 
 def cache_folder() -> Path:
@@ -60,8 +64,18 @@ def keep_compiled(run: Any) -> Any:
 
 
 def cached(function: Callable) -> Any:
-    """Compile a function that Python calls, and keep the code. What it calls must stand in the same file."""
-    return keep_compiled(njit(**OPTIONS)(function))
+    """Compile a function that Python calls, and keep the code. What it calls must stand in the same file.
+
+    Where there is little to go through it is interpreted instead: that is over before any code would be compiled.
+    """
+    machine = keep_compiled(njit(**OPTIONS)(function))
+
+    @functools.wraps(function)
+    def call(*arguments: Any) -> Any:
+        return (function if sum(map(np.size, arguments)) <= LITTLE else machine)(*arguments)
+
+    overload(call, strict=False)(lambda *arguments: function)
+    return call
 
 
 def _compile_alone(file: str, compile: Callable, signature: Any, wait: bool = True) -> Any:

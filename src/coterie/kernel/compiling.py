@@ -9,6 +9,9 @@
 A part is only linked into what calls it. Left alone the compiler would optimise and emit every part by itself, again inside
 each caller, and once more for wrappers nobody calls: that was half of the time.
 
+Arrays outlive every loop, so references to them are not counted but where a function may make some: where it names `np`, and in
+users' own files.
+
 No exception paths and no calls inside a loop: both keep the compiler from using vectors. No fast-math: bytes must agree.
 """
 
@@ -20,7 +23,7 @@ from typing import Any, cast
 from numba import njit
 from numba.core import ir, types
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.typed_passes import InlineOverloads, NopythonRewrites, NoPythonSupportedFeatureValidation
 from numba.core.untyped_passes import (
@@ -96,9 +99,25 @@ NEEDLESS = {
 }  # fmt: skip
 
 
+class _Flags(Flags):
+    """The compiler looks its flags up at every call that it types, and would list all of them each time."""
+
+    def __hash__(self) -> int:
+        return FLAGS_HASH
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Flags) and (self._values == other._values or self.values() == other.values())
+
+
+FLAGS_HASH = hash(Flags())  # of all: it is made of their names
+
+
 class OwnCompiler(Compiler):
     def compile_extra(self, func: Callable) -> Any:
-        self.is_ours = not func.__module__.startswith(OWN)
+        state, self.is_ours = self.state, not func.__module__.startswith(OWN)
+        state.flags = _Flags(state.flags)
+        if not self.is_ours or "np" in func.__code__.co_names:
+            state.flags.nrt, state.targetctx = True, state.targetctx.subtarget(enable_nrt=True)
         return super().compile_extra(func)
 
     def define_pipelines(self) -> list[Any]:
@@ -149,11 +168,11 @@ class WholeCompiler(OwnCompiler):
                 gc.enable()
 
 
-PART: dict[str, Any] = {"error_model": "numpy", "forceinline": True, "pipeline_class": PartCompiler}
+PART: dict[str, Any] = {"error_model": "numpy", "forceinline": True, "pipeline_class": PartCompiler, "_nrt": False}
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True, "pipeline_class": WholeCompiler}
 node = register_jitable(**PART)
 apart = register_jitable(**PART | {"pipeline_class": ApartCompiler})
-whole = njit(nogil=True, **OPTIONS)  # without the interpreter's lock: workers are threads
+whole = njit(**OPTIONS | {"nogil": True, "_nrt": False})  # without the interpreter's lock: workers are threads
 
 
 def inline(function: Callable, **others: Any) -> Callable:

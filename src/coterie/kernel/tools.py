@@ -61,6 +61,20 @@ def level(m):
     return _trailing_zeros(m)  # type: ignore[call-arg]
 
 
+@intrinsic
+def _leading_zeros(context, x):
+    def generate(context, builder, signature, arguments):
+        return builder.ctlz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.int64), generate
+
+
+@inline
+def highest(m):
+    """Number of the highest set bit of m >= 1."""
+    return 63 - _leading_zeros(m)  # type: ignore[call-arg]
+
+
 @inline
 def nearest(x):
     """The nearest whole number to |x| < 2^51, by its bits: a conversion would keep loops from using vectors."""

@@ -97,7 +97,7 @@ def from_edges(nodes: int, edges: ArrayLike) -> Graph:
 
 
 class LinkOptions(Options):
-    probability: Annotated[float, Field(gt=0, le=1)] | None = None
+    probability: Annotated[float, Field(gt=0, le=1)] | None = Field(None, title="that two agents are linked")
 
 
 def _links_said(network: Mapping[str, Any]) -> str:
