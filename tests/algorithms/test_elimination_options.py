@@ -35,9 +35,17 @@ def case(**options):
 BAD = [
     (
         {"noise": "secagg", "radius": "printed"},
-        "radius must be subexp or chernoff with noise = 'secagg', got 'printed'",
+        "radius must be joint, chernoff or subexp with noise = 'secagg', got 'printed'",
     ),
-    ({"noise": "central", "mode": "paper"}, "radius must be subexp or chernoff with noise = 'central', got 'printed'"),
+    ({"noise": "central", "mode": "paper"}, "radius must be joint, chernoff or subexp with noise = 'central', got 'printed'"),
+    (
+        {"radius": "joint", "aggregation": "median"},
+        "radius must be chernoff or subexp where reports count differently or old ones again, got 'joint'",
+    ),
+    (
+        {"radius": "joint", "participation": 0.5, "rotation": True},
+        "radius must be chernoff or subexp where reports count differently or old ones again, got 'joint'",
+    ),
     ({"noise": "central", "participation": 0.5}, "participation must be 1 with noise = 'central', got 0.5"),
     (
         {"noise": "secagg", "aggregation": "median"},
@@ -66,10 +74,11 @@ def test_options_that_exclude_each_other_are_refused_before_anything_runs(option
     assert str(caught.value) == f"study: {about.rows[0].label}: {text}"
 
 
+EPSILON = "must be a number in [1e-06, 1e+06] or inf (inf: no privacy)"
 OUT_OF_RANGE = [
-    ("cdp-mab", {"epsilon": 0}, "epsilon of cdp-mab must be a number >= 1e-06 (inf: no privacy), got 0"),
-    ("cdp-mab", {"epsilon": float("nan")}, "epsilon of cdp-mab must be a number >= 1e-06 (inf: no privacy), got NaN"),
-    ("cdp-mab", {"epsilon": "1"}, "epsilon of cdp-mab must be a number >= 1e-06 (inf: no privacy), got '1' (text)"),
+    ("cdp-mab", {"epsilon": 0}, f"epsilon of cdp-mab {EPSILON}, got 0"),
+    ("cdp-mab", {"epsilon": float("nan")}, f"epsilon of cdp-mab {EPSILON}, got NaN"),
+    ("cdp-mab", {"epsilon": "1"}, f"epsilon of cdp-mab {EPSILON}, got '1' (text)"),
     (
         "cdp-mab", {"participation": 0},
         "participation of cdp-mab must be a number in (0, 1] (share of agents that report in an epoch), got 0",

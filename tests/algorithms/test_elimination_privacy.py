@@ -63,7 +63,7 @@ def first_pulls(case):
 
 def noise_of_the_sum(run, pulls):
     """[replication, arm], in rewards: what the server's sums are off by after one epoch."""
-    return (run.servers["total"][:, 0, :ARMS] - UNIT * AGENTS * pulls * np.array(CERTAIN)) / UNIT
+    return (run.servers["history"][:, 0, :ARMS] - UNIT * AGENTS * pulls * np.array(CERTAIN)) / UNIT
 
 
 def promised(case, epsilon):

@@ -119,7 +119,7 @@ CASES = {
         "form": "subexp",
     },
     "secure aggregation": {
-        "options": {"epsilon": 0.1, "noise": "secagg", "honest": 50},
+        "options": {"epsilon": 0.1, "noise": "secagg", "honest": 50, "radius": "chernoff"},
         "N": 50,
         "b": 10,
         "form": "chernoff",

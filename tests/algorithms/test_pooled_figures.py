@@ -68,6 +68,14 @@ def test_peers_come_close_to_a_server(agents, graph, most):
 @pytest.mark.parametrize("epsilon", [0.1, 0.3, 1.0])
 @pytest.mark.parametrize("problem", TAILED.values(), ids=TAILED)
 def test_hardly_any_run_is_far_worse_than_most(problem, epsilon):
-    """One of some thousands was, so two of 400 are let pass."""
+    """Of (.5 .52) one of 2,000 to 15,000 is, of the others fewer: five of 400 come by chance in one case of a million."""
     found = regrets("pooled-ucb", problem, 100_000, 400, epsilon=epsilon)
-    assert np.count_nonzero(found > 5 * np.median(found)) <= 2
+    assert np.count_nonzero(found > 5 * np.median(found)) < 5
+
+
+@pytest.mark.slow
+def test_more_caution_costs_about_a_sixth():
+    """Why thrift stays 1/2: 1/4 has a fifth of the bad runs. Measured 1.18, with a standard error of 0.01 over 4,000 runs."""
+    two = TAILED["two"]
+    cautious, usual = (regrets("pooled-ucb", two, 100_000, 4000, epsilon=0.3, thrift=thrift).mean() for thrift in (0.25, 0.5))
+    assert 1.1 < cautious / usual < 1.26

@@ -89,17 +89,18 @@ def noise_law(draws):
     return grid, (np.cumsum(density) - density / 2) * (grid[1] - grid[0])
 
 
-ALIKE, UNLIKE = np.full(6, 0.6), np.array([0.05, 0.3, 0.55, 0.7, 0.95, 0.99])
+ALIKE, UNLIKE, RARE = np.full(6, 0.6), np.array([0.05, 0.3, 0.55, 0.7, 0.95, 0.99]), np.full(6, 0.05)
 
 
-@pytest.mark.parametrize("means", [ALIKE, UNLIKE], ids=["alike", "unlike"])
+@pytest.mark.parametrize("means", [ALIKE, UNLIKE, RARE], ids=["alike", "unlike", "rare"])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
-@pytest.mark.parametrize("level", [1.0, 4.0, 9.0])
-def test_a_mean_lies_above_its_index_no_more_often_than_stated(means, epsilon, level):
+@pytest.mark.parametrize(("level", "part"), [(1.0, 4), (2.0, 4.9), (4.0, 6), (9.0, 9)])
+def test_a_mean_lies_above_its_index_in_a_part_of_the_cases_that_are_stated(means, epsilon, level, part):
+    """A sixth of them or less from B = 4 on; below it is more."""
     for pulls, draws in ((1, 6), (20, 6), (20, 60), (200, 12)):
         missed = chance_of_a_miss(means, pulls, draws, epsilon, level)
-        assert missed <= exp(-level) * (1 + 1e-6)
-        assert missed >= exp(-level) / 50 or means is UNLIKE or level == 1.0  # nor is it far too wide
+        assert missed <= exp(-level) / part
+        assert missed >= exp(-level) / 50 or means is not ALIKE or level == 1.0  # nor is it far too wide
 
 
 # --- sharing out ----------------------------------------------------------------------------------------------
@@ -167,7 +168,7 @@ def test_agents_are_shared_out_in_at_most_64_portions(agents, together, portion,
 
 @pytest.mark.parametrize(
     ("epsilon", "agents", "arms", "noise", "together", "rounds"),
-    [(1.0, 20, 10, "local", False, 8), (0.3, 20, 10, "local", False, 27), (1.0, 1000, 5, "local", False, 2),
+    [(1.0, 20, 10, "local", False, 8), (0.3, 20, 10, "local", False, 27), (1.0, 1000, 5, "local", False, 3),
      (1.0, 1000, 5, "secagg", False, 1), (1.0, 10, 5, "central", False, 4), (1.0, 40, 5, "local", True, 4),
      (0.1, 40, 5, "central", True, 2), (float("inf"), 5, 5, "local", False, 1), (1.0, 1, 5, "local", True, 8)],
 )  # fmt: skip

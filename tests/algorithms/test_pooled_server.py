@@ -218,7 +218,7 @@ def test_crowds_are_used_where_agents_are_alike_and_the_weather_is_fair():
         ({"noise": "central", "through": "components"}, {}, "noise must be local with through = 'components'"),
         ({"honest": 3}, {}, "honest is used only together with noise = 'secagg', got honest = 3"),
         ({"honest": 9, "noise": "secagg"}, {}, r"honest must be a whole number in 2..5 \(the agents\), got 9"),
-        ({"noise": "secagg"}, {"agents": 1}, "agents must be a whole number >= 2 with noise = 'secagg', got 1"),
+        ({"noise": "secagg"}, {"agents": 2}, "agents must be a whole number >= 3 with noise = 'secagg', got 2"),
         ({}, {"low": -inf, "high": inf}, r"rewards must be bounded for a pooled index: give problem.clip = \[low, high\]"),
         ({}, {"weights": (0.2,) * 5}, "problem.weights must be left out"),
     ],
@@ -244,3 +244,13 @@ def test_play_apart_warns_where_agents_differ_and_is_not_the_default_there():
     [warning] = entry.build(entry.options(play="apart"), unlike).warnings
     assert warning.startswith("play = 'apart' estimates the mean of those who played an arm")
     assert entry.build(entry.options(play="apart"), unlike._replace(homogeneous=True)).warnings == ()
+
+
+def test_a_range_far_wider_than_rewards_and_a_batch_longer_than_the_run_are_told():
+    setting = Setting(10, 3, 1000, low=-10.0, high=11.0, proxy=0.1)
+    for name in ("pooled-ucb", "peer-ucb"):
+        entry = entries()[name]
+        wide, long = entry.build(entry.options(batch=334), setting).warnings
+        assert wide.startswith("rewards differ by 0.1 or so within a range of 21") and "problem.clip" in wide
+        assert long == "batch = 334 is more than every arm can have: first batches end after 333"
+        assert entry.build(entry.options(batch=333), setting._replace(low=0.0, high=0.8)).warnings == ()

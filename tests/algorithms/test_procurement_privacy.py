@@ -221,5 +221,5 @@ def test_an_algorithm_for_orders_is_refused_where_arms_are_pulled_and_the_other_
     with pytest.raises(UsageError, match=r"problem\.kind must be 'procurement' for p-fcb, got 'bernoulli'"):
         load_study(arms).run()
     orders = {"horizon": 10, "problem": {"kind": "procurement", "agents": 2, "producers": 3, "alpha": 0.0}}
-    with pytest.raises(UsageError, match=r"problem\.kind must be 'bernoulli' or 'gaussian' for fed-ucb, got 'procurement'"):
+    with pytest.raises(UsageError, match=r"must be 'bernoulli', 'bounded', 'gaussian' or 'logged' for fed-ucb, got"):
         load_study(orders | {"algorithm": [{"name": "fed-ucb"}]}).run()

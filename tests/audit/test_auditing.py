@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from coterie.audit import audit, audit_study, document, study_document
+from coterie.audit import rows as audit_rows
 from coterie.audit.auditing import Audit, broken_promise
 from coterie.audit.game import Game
 from coterie.audit.replay import Replay
@@ -86,6 +87,16 @@ def test_a_study_is_lived_twice_row_by_row_at_its_own_size(tmp_path):
     facts = study_document(found)
     assert facts["rows"][1]["verdict"] == "broken: promised 1, 50 holds" and facts["command"].endswith("--quick --seed 0")
     assert facts["rows"][0]["replay"]["rewards"] == facts["rows"][0]["replay"]["rewards_in_all"] == 240
+
+
+def test_rows_that_differ_in_faults_only_are_lived_twice_once(tmp_path, monkeypatch):
+    """A replay meets every kind of fault by itself."""
+    asked = []
+    monkeypatch.setattr(audit_rows, "replay", lambda case, *more, **named: asked.append(case) or told())
+    text = 'horizon = 200\n[problem]\nmeans = [0.9, 0.5]\nagents = 10\n[faults]\nsweep.liars = [0, 0.1, 0.2]\n'
+    (tmp_path / "mine.toml").write_text(text + '[[algorithm]]\nname = "cdp-mab"\nsweep.epsilon = [1, 2]\n')
+    found = audit_study(str(tmp_path / "mine.toml"), quick=True)
+    assert len(found.rows) == 6 and [case.method.claim.epsilon for case in asked] == [1.0, 2.0]
 
 
 @pytest.mark.parametrize(

@@ -198,11 +198,11 @@ def test_an_agent_books_before_it_draws():
 
 def test_a_turn_looks_up_and_books_before_it_draws(monkeypatch):
     done = []
-    for name in ("draw", "take_in", "clear", "release", "look_up", "book", "add_noise", "publish"):
+    for name in ("regret", "draw", "take_in", "clear", "release", "look_up", "book", "add_noise", "publish"):
         monkeypatch.setattr(turn, name, lambda *_, name=name: done.append(name))
     plan = one(plan_record(P))
     plan.arms = P.arms
     order(plan, 0, 1)
     harvest = one(np.dtype([("total", np.int64, 8)]))
-    turn.carry_out(None, None, None, None, P, 1, keys_of(seeds_of(1), 0), 0, plan, harvest, one(OUT), True)
-    assert done == ["draw", "take_in", "clear", "release", "look_up", "book", "add_noise", "publish"]
+    turn.carry_out(None, None, None, None, P, 1, keys_of(seeds_of(1), 0), 0, plan, harvest, one(OUT))
+    assert done == ["regret", "draw", "take_in", "clear", "release", "look_up", "book", "add_noise", "publish"]

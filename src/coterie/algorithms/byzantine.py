@@ -12,7 +12,7 @@ the rounded samples. A message has a place for every value and a 1 in one of the
     clipped  for comparison: the mean of all samples, each cut to the honest range; lies bias it by their share at most
 """
 
-from math import ceil, inf, log, sqrt
+from math import ceil, inf, log, nan, sqrt
 from typing import Literal
 
 import numpy as np
@@ -23,6 +23,7 @@ from coterie.algorithms.cooperative import CoopOptions
 from coterie.contract import Algorithm, Claim, Entry, Method, Setting, offer, order, params
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, apart, argmax, capacity, node, record, uniform
+from coterie.options import enters
 
 
 def open_record(p):
@@ -145,6 +146,22 @@ def hear(open, peer, p, t, news):
         take(open, news.arm, v, news.count[v])
 
 
+@node
+def fits(open, p, t, message):
+    """One sample of an arm that exists."""
+    samples = 0
+    for v in range(p.places):
+        if not 0 <= message.count[v] <= 1:
+            return False
+        samples += message.count[v]
+    return samples == 1 and 0 <= message.arm < p.arms
+
+
+@node
+def worth(open, p, t, k):
+    return estimate(open, p, k, keep(open.samples[k] // 2, p.contamination, log(max(t, 1)))) if open.samples[k] > 0 else nan
+
+
 @apart
 def lie(open, p, t, tale, die, message):
     """One reward: 1 with the probability the tale gives the arm. A contaminated message keeps its arm and tells the value."""
@@ -158,7 +175,7 @@ def lie(open, p, t, tale, die, message):
 
 BYZANTINE = Algorithm(
     "byzantine_ucb", open_record, message_record, choose=choose, release=release, publish=publish, speak=speak, hear=hear,
-    lie=lie, additive="news",
+    lie=lie, fits=fits, worth=worth, additive="news",
 )  # fmt: skip
 
 
@@ -166,10 +183,16 @@ BYZANTINE = Algorithm(
 
 
 class ByzantineOptions(CoopOptions):
-    estimator: Literal["trimmed", "clipped"] = Field("trimmed", description="what is made of an arm's samples")
-    liars_assumed: float | None = Field(None, ge=0, lt=0.5, description="share of lies; default: what the study's faults say")
-    radius: Literal["paper", "variance"] = Field("paper", description="grows with sigma, or with its square")
-    cells: int = Field(64, ge=2, le=1024, description="for rewards with many values")
+    estimator: Literal["trimmed", "clipped"] = Field("trimmed", description="what is made of an arm's samples",
+        json_schema_extra=enters(
+            "trimmed: of the shortest interval that holds ceil(n (1 - 2 a - sqrt(2 a L / n) - L / n)) samples, L = ln(4 "
+            "t^2)"))
+    liars_assumed: float | None = Field(None, ge=0, lt=0.5, description="share of lies; default: what the study's faults say",
+        json_schema_extra=enters("a = max(liars_assumed, ln(t^2) / n)", default="what the faults say"))
+    radius: Literal["paper", "variance"] = Field("paper", description="grows with sigma, or with its square",
+        json_schema_extra=enters("paper: sqrt(2 sigma ln t / n); variance: sqrt(2 sigma^2 ln t / n)"))
+    cells: int = Field(64, ge=2, le=1024, description="for rewards with many values",
+        json_schema_extra=enters("rewards are rounded to the middle of (high - low) / cells"))
 
 
 def build(o: ByzantineOptions, s: Setting) -> Method:

@@ -14,17 +14,19 @@ and no finite epsilon holds. `corrected` decides from released numbers only, at 
 its prices, and not the e it is called by. `private` scales the noise so that this sum is the stated epsilon.
 """
 
-from math import ceil, exp, inf, log, sqrt
+from math import ceil, exp, inf, log, nan, sqrt
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy import float64, int64
 from pydantic import Field
 
-from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, offer_all, order, params
+from coterie import contract
+from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, can_sum_to, has_room, offer_all, order, params
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, argmax, capacity, extend, node, record
 from coterie.limits import AGENTS_MOST, EPSILON_LEAST
+from coterie.options import enters
 from coterie.privacy.door import FINEST
 from coterie.privacy.mechanisms import KEPT
 from coterie.theory.cooperative import Releases, losses, multiples, release_counts
@@ -36,7 +38,7 @@ def open_record(p):
         arm=int64, news=int64, price=float64, pulls=(int64, n), purse=(float64, n),
         count=(int64, n), total=(int64, n),  # own, as released
         heard_count=(int64, n), heard_total=(int64, n),  # the latest words of all others, summed
-        average=(float64, n), width=(float64, n), index=(float64, n),
+        width=(float64, n), index=(float64, n),
     )  # fmt: skip
 
 
@@ -46,18 +48,33 @@ def message_record(p):
 
 @node
 def choose(open, p, t, die, plan):
-    commit(open, plan, best_arm(open, p, t))
+    commit(open, plan, best_arm(open, open, p, t))
 
 
 @node
-def best_arm(view, p, t):
-    """By round robin at first, then by the index. What an agent goes by is open, or (as printed) its inner view."""
+def best_arm(own, view, p, t):
+    """By round robin at first, then by the index. Where all speak in every round, nearly all numbers are new in every round."""
     if t <= p.explore:
         return (t - 1) % p.arms
     scale = sqrt(2.0 * log(t))
-    for k in range(p.arms):
-        view.index[k] = view.average[k] + scale * view.width[k] if view.width[k] > 0.0 else inf
+    for k in range(p.slots):  # no branch, so that it is a loop of vectors
+        average, view.width[k] = known(own, view, k)
+        view.index[k] = index(average, view.width[k], scale)
     return argmax(view.index, p.arms)
+
+
+@node
+def known(own, view, k):
+    """Average and width of arm k, by an agent's own numbers, as released or (as printed) raw, and those that it has heard."""
+    count, total = own.count[k] + view.heard_count[k], own.total[k] + view.heard_total[k]
+    share = 1.0 / max(count, 1)
+    return total / UNIT * share, sqrt(share) if count > 0 else 0.0
+
+
+@node
+def index(average, width, scale):
+    """The radius is sqrt(2 ln t / count). Width 0: nothing is known yet."""
+    return average + scale * width if width > 0.0 else inf
 
 
 @node
@@ -65,15 +82,6 @@ def commit(open, plan, k):
     open.pulls[k] += 1
     open.arm = k
     order(plan, k, 1)
-
-
-@node
-def refresh(view, k, total, count):
-    """What the index of arm k needs; its radius is sqrt(2 ln t / count). Width 0: nothing is known yet."""
-    if count > 0:
-        share = 1.0 / count
-        view.average[k] = total / UNIT * share
-        view.width[k] = sqrt(share)
 
 
 @node
@@ -86,7 +94,6 @@ def publish(open, p, t, plan, out):
     k, open.news = open.arm, out.entries
     if out.entries > 0:
         open.count[k], open.total[k], open.purse[k] = out.last[0], out.value[0], 0.0
-        refresh(open, k, open.total[k] + open.heard_total[k], open.count[k] + open.heard_count[k])
 
 
 @node
@@ -97,10 +104,26 @@ def speak(open, p, t, message):
 
 @node
 def hear(open, peer, p, t, news):
-    k = news.arm
-    open.heard_count[k] += news.count
-    open.heard_total[k] += news.total
-    refresh(open, k, open.total[k] + open.heard_total[k], open.count[k] + open.heard_count[k])
+    open.heard_count[news.arm] += news.count
+    open.heard_total[news.arm] += news.total
+
+
+@node
+def fits(open, p, t, message):
+    return counts_so_many(open, p, t, message) and can_sum_to(message.total, message.count, p.low, p.high, 0.0)
+
+
+@node
+def counts_so_many(open, p, t, message):
+    """An arm that exists, no more pulls than turns, and room for the sum."""
+    k = message.arm
+    return 0 <= k < p.arms and 0 < message.count <= t and has_room(open.heard_total[k])
+
+
+@node
+def worth(open, p, t, k):
+    average, width = known(open, open, k)
+    return average if width > 0.0 else nan
 
 
 @node
@@ -114,8 +137,42 @@ def lie(open, p, t, tale, die, message):
 
 COOP = Algorithm(
     "coop_ucb", open_record, message_record, choose=choose, release=release, publish=publish, speak=speak, hear=hear, lie=lie,
-    additive="words", marks=lambda p: 0,
+    fits=fits, worth=worth, additive="words", marks=lambda p: 0,
 )  # fmt: skip
+
+
+# --- quiet: where little is new in a round, and the rest is kept -----------------------------------------
+
+
+def quiet_open(p):
+    return extend(open_record(p), average=(float64, capacity(p.arms)))
+
+
+@node
+def quiet_choose(open, p, t, die, plan):
+    if t <= p.explore:
+        commit(open, plan, (t - 1) % p.arms)
+        return
+    scale = sqrt(2.0 * log(t))
+    for k in range(p.arms):
+        open.index[k] = index(open.average[k], open.width[k], scale)
+    commit(open, plan, argmax(open.index, p.arms))
+
+
+@node
+def quiet_publish(open, p, t, plan, out):
+    publish(open, p, t, plan, out)
+    if out.entries > 0:
+        open.average[open.arm], open.width[open.arm] = known(open, open, open.arm)
+
+
+@node
+def quiet_hear(open, peer, p, t, news):
+    hear(open, peer, p, t, news)
+    open.average[news.arm], open.width[news.arm] = known(open, open, news.arm)
+
+
+QUIET = COOP._replace(open=quiet_open, choose=quiet_choose, publish=quiet_publish, hear=quiet_hear)
 
 
 # --- private: releases are bought --------------------------------------------------------------------
@@ -123,7 +180,7 @@ COOP = Algorithm(
 
 @node
 def private_choose(open, p, t, die, plan):
-    choose(open, p, t, die, plan)
+    quiet_choose(open, p, t, die, plan)
     pay(open, p)
 
 
@@ -139,7 +196,16 @@ def private_release(open, p, t, plan, out):
         offer_all(out, open.arm, p.scale * open.price)
 
 
-PRIVATE = COOP._replace(name="private_ucb", choose=private_choose, release=private_release)
+@node
+def private_fits(open, p, t, message):
+    """The noise is that of a release at so many pulls."""
+    if not counts_so_many(open, p, t, message):
+        return False
+    noise = p.reach / (p.scale * exp(-0.5 * p.rate * log(message.count)))
+    return can_sum_to(message.total, message.count, p.low, p.high, noise)
+
+
+PRIVATE = QUIET._replace(name="private_ucb", choose=private_choose, release=private_release, fits=private_fits)
 
 
 # --- as printed: own rewards enter raw, and current counts travel --------------------------------------
@@ -148,24 +214,16 @@ PRIVATE = COOP._replace(name="private_ucb", choose=private_choose, release=priva
 def printed_inner(p):
     n = capacity(p.arms)
     return record(
-        pivotal=int64, heard_count=(int64, n), heard_total=(int64, n), average=(float64, n), width=(float64, n),
-        index=(float64, n),
+        pivotal=int64, heard_count=(int64, n), heard_total=(int64, n), width=(float64, n), index=(float64, n),
     )  # fmt: skip
 
 
 @node
 def printed_peek(secret, inner, open, p, t, die, plan):
-    if t > 1:
-        mix_in(secret, inner, open.arm)
-    arm = best_arm(inner, p, t)
+    arm = best_arm(secret, inner, p, t)
     if t > p.explore:
         inner.pivotal += pivotal(secret, inner, p, arm)
     order(plan, arm, 1)
-
-
-@node
-def mix_in(secret, inner, k):
-    refresh(inner, k, secret.total[k] + inner.heard_total[k], secret.count[k] + inner.heard_count[k])
 
 
 @node
@@ -192,7 +250,6 @@ def pivotal(secret, inner, p, best):
 def printed_overhear(secret, inner, open, peer, p, t, news):
     inner.heard_count[news.arm] += news.count
     inner.heard_total[news.arm] += news.total
-    mix_in(secret, inner, news.arm)
 
 
 @node
@@ -221,7 +278,8 @@ def printed_speak(open, p, t, message):
 
 PRINTED = PRIVATE._replace(
     name="private_ucb_printed", inner=printed_inner, peek=printed_peek, overhear=printed_overhear, release=printed_release,
-    publish=printed_publish, speak=printed_speak, caveat="own raw rewards and current counts steer choices that everyone sees",
+    publish=printed_publish, speak=printed_speak, fits=None,
+    caveat="own raw rewards and current counts steer choices that everyone sees",
 )  # fmt: skip
 
 
@@ -233,14 +291,15 @@ PRINTED = PRIVATE._replace(
 
 
 def single_open(p):
-    return extend(open_record(p), bonus=(float64, capacity(p.arms)))
+    return extend(quiet_open(p), bonus=(float64, capacity(p.arms)))
 
 
 @node
 def live_choose(open, p, t, die, plan):
-    for k in range(p.arms):
-        open.width[k] = sqrt(1.0 / open.pulls[k]) if open.pulls[k] > 0 else 0.0
-    choose(open, p, t, die, plan)
+    scale = sqrt(2.0 * log(t))
+    for k in range(p.slots):
+        open.bonus[k] = scale * sqrt(1.0 / max(open.pulls[k], 1)) if open.pulls[k] > 0 else inf
+    frozen_choose(open, p, t, die, plan)
 
 
 @node
@@ -286,6 +345,7 @@ def single_publish(open, p, t, plan, out):
 
 LIVE = Algorithm(
     "dp_ucb_int_live", single_open, choose=live_choose, release=single_release, publish=single_publish, marks=lambda p: 0,
+    fits=contract.fits, worth=worth,
 )  # fmt: skip
 FROZEN = LIVE._replace(name="dp_ucb_int_frozen", choose=frozen_choose)
 FRESH = FROZEN._replace(name="dp_ucb_int_fresh", release=fresh_release)
@@ -298,21 +358,33 @@ Life = Annotated[int, Field(ge=0, le=AGENTS_MOST)] | Literal["half-diameter", "h
 
 
 class CoopOptions(Options):
-    life: Life | None = Field(None, description="hops a message lives; default: what the network says")
+    life: Life | None = Field(None, description="hops a message lives; default: what the network says",
+        json_schema_extra=enters("N, S: sums over all agents d <= life hops away, as of round t - d", default="network.life"))
 
 
 class PrivateOptions(CoopOptions):
     mode: Literal["private", "corrected", "paper"] = Field("private", description="what the stated epsilon means")
-    epsilon: float = Field(1.0, ge=EPSILON_LEAST, description="inf: no privacy")
-    rate: float = Field(1.1, gt=1, lt=1.5, description="v: a release at n pulls costs n^(-v/2)")
-    nominal: float = Field(0.1, ge=1e-6, le=1, description="the paper's epsilon, which spaces the releases, in mode private")
-    noise: Literal["fresh", "kept"] = Field("fresh", description="of every release, or one draw for all of an arm")
+    epsilon: float = Field(1.0, ge=EPSILON_LEAST, description="inf: no privacy",
+        json_schema_extra=enters(
+            "Laplace noise of scale n^(v/2) / c on a sum of n; private: c = epsilon / (sum of n^(-v/2) over all "
+            "releases), else c = 1"))
+    rate: float = Field(1.1, gt=1, lt=1.5, description="v: a release at n pulls costs n^(-v/2)",
+        json_schema_extra=enters("price of a release at n pulls: c n^(-v/2)"))
+    nominal: float = Field(0.1, ge=1e-6, le=1, description="the paper's epsilon, which spaces the releases, in mode private",
+        json_schema_extra=enters(
+            "released once e (sum of l^(-v/2) since the last) >= n^(-v/2); round robin for K ceil(1 / e) rounds"))
+    noise: Literal["fresh", "kept"] = Field("fresh", description="of every release, or one draw for all of an arm",
+        json_schema_extra=enters("S + Z_n, Z_n drawn anew at each n (fresh), or Z_n = n^(v/2) Z (kept)"))
 
 
 class SingleOptions(PrivateOptions):
     mode: Literal["private", "paper"] = Field("private", description="what the stated epsilon means")
-    rate: float = Field(1.1, gt=1, le=1.5, description="v: a look at n pulls costs n^(-v/2)")
-    reading: Literal["live", "frozen", "fresh"] = Field("live", description="of the paper's rule for refreshing a mean")
+    rate: float = Field(1.1, gt=1, le=1.5, description="v: a look at n pulls costs n^(-v/2)",
+        json_schema_extra=enters("price of a look at n pulls: c n^(-v/2)"))
+    reading: Literal["live", "frozen", "fresh"] = Field("live", description="of the paper's rule for refreshing a mean",
+        json_schema_extra=enters(
+            "live: radius sqrt(2 ln t / n) of now; frozen: as of the look; fresh: a look in every round at a multiple of "
+            "1 / e pulls"))
 
 
 PLAIN = PrivateOptions.without("mode", "rate", "nominal", "noise", epsilon=inf)
@@ -327,7 +399,8 @@ def build_plain(o: PrivateOptions, s: Setting) -> Method:
 
 def build_ucb1(o: PrivateOptions, s: Setting) -> Method:
     made = build_plain(o, s)
-    return made._replace(node=COOP._replace(name="ucb1", speak=LIVE.speak, hear=LIVE.hear, lie=LIVE.lie), life=0)
+    alone = QUIET._replace(name="ucb1", speak=LIVE.speak, hear=LIVE.hear, lie=LIVE.lie, fits=LIVE.fits)
+    return made._replace(node=alone, life=0)
 
 
 def private_params(o: PrivateOptions, s: Setting, nominal: float, scale: float = 1.0, every: int = 1) -> Any:
@@ -335,8 +408,9 @@ def private_params(o: PrivateOptions, s: Setting, nominal: float, scale: float =
         o, s,
         nominal=nominal,  # the purse's income: share of the pulls' allowance that releases may spend
         scale=scale,  # of all prices; 1: as printed
-        reach=s.reach,
+        low=s.low, high=s.high, reach=s.reach,
         explore=s.arms * ceil(1 / nominal),  # rounds of round robin
+        slots=capacity(s.arms),  # loops over all slots compile to whole vectors
         every=every,  # DP-UCB-INT: pulls between two looks at an arm
     )  # fmt: skip
 

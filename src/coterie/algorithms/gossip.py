@@ -18,7 +18,7 @@ Deviations from the paper: the pinned decisions of its specification; in `privat
 bit_length(T + 1) levels, and log n in the radius is taken of max(n, 2).
 """
 
-from math import ceil, inf, log, log2, sqrt
+from math import ceil, inf, log, log2, nan, sqrt
 from typing import Any, Literal
 
 from numpy import float64, int64
@@ -43,8 +43,9 @@ from coterie.contract import (
     remember,
 )  # fmt: skip
 from coterie.errors import UsageError
-from coterie.kernel import UNIT, apart, argmax, capacity, extend, larger, level, node, ones, pick, record
+from coterie.kernel import UNIT, apart, argmax, capacity, extend, highest, larger, level, node, ones, pick, record
 from coterie.limits import EPSILON_LEAST
+from coterie.options import enters
 from coterie.privacy import mechanisms
 from coterie.privacy.accountant import share_of
 from coterie.privacy.gauss import mu_of
@@ -173,6 +174,29 @@ def greet(open, p, t, card):
 def meet(open, p, t, mine, theirs):
     for k in range(p.slots):
         open.estimate[k] += half(theirs.estimate[k] - mine.estimate[k])
+
+
+@node
+def fits(open, p, t, message):
+    """Nobody has pulled an arm more often than there were turns. Who does not catch up may have heard of later ones."""
+    most, possible = p.pulls_most if p.lag > p.pulls_most else t + 1, True
+    for k in range(p.slots):
+        possible &= 0 <= message.belief[k] <= (most if k < p.arms else 0)
+    return possible
+
+
+@node
+def suits(open, p, t, card):
+    possible = True
+    for k in range(p.slots):
+        most = p.widest if k < p.arms else 0.0
+        possible &= -most <= card.estimate[k] <= most
+    return possible
+
+
+@node
+def worth(open, p, t, k):
+    return open.estimate[k] / FINE if open.covered[k] > 0 else nan
 
 
 @apart
@@ -388,28 +412,19 @@ def keep_prefix(open, k, t, top, noisy, pieces):
             open.noisy[k, b], open.pieces[k, b] = noisy, pieces
 
 
-@node
-def highest(m):
-    """Number of the highest set bit."""
-    bit = 0
-    while (m >> bit) > 1:
-        bit += 1
-    return bit
-
-
 GOSSIP = Algorithm(
     "gossip_ucb", open_record, message_record, card=card_record, choose=choose, release=plain_release, publish=plain_publish,
     speak=speak, hear=hear, greet=greet, meet=meet, leave=leave, inherit=inherit, lie=lie, pose=pose, first_round=0,
-    marks=lambda p: 0,
+    fits=fits, suits=suits, worth=worth, latest=True,
 )  # fmt: skip
-BLOCKS = GOSSIP._replace(name="fed_ucb_blocks", release=block_release, publish=block_publish, marks=lambda p: 1)
+BLOCKS = GOSSIP._replace(name="fed_ucb_blocks", release=block_release, publish=block_publish)
 TREE = GOSSIP._replace(name="fed_ucb_tree", release=tree_release, publish=tree_publish, chains=levels_of, marks=levels_of)
 STREAM = GOSSIP._replace(release=stream_release, stream=pulls_most)
 DIGITS = STREAM._replace(name="fed_ucb_digits", publish=digits_publish, mechanism=mechanisms.DIGITS)
 ROOT = STREAM._replace(name="fed_ucb_root", publish=root_publish, mechanism=mechanisms.ROOT)
 PRINTED = GOSSIP._replace(
     name="fed_ucb_printed", open=printed_open, release=printed_release, publish=printed_publish, width=2, chains=levels_of,
-    marks=lambda p: p.levels + 1, moves=levels_of,
+    marks=lambda p: p.levels + 1, moves=levels_of, fits=None,
 )  # fmt: skip
 
 
@@ -419,16 +434,32 @@ PRINTED = GOSSIP._replace(
 class FedOptions(Options):
     """Those of Fed_UCB; Gossip_UCB has what is left without privacy."""
 
-    radius: Literal["paper", "tuned"] | None = Field(None, description="as printed, or one of practical size")
-    factor: float = Field(1.0, ge=1e-6, le=1e6, description="multiplies the tuned radius")
-    catch_up: bool = Field(True, description="whether an agent that lags behind on an arm pulls it")
-    edges: int = Field(1, ge=1, le=1000, description="edges drawn in a round")
-    active: float = Field(1.0, gt=0, le=1, description="probability that a drawn edge is active")
-    isolated: bool = Field(False, description="whether every agent is alone")
-    mode: Literal["private", "paper"] = Field("private", description="what the stated epsilon means")
-    epsilon: float = Field(1.0, ge=EPSILON_LEAST, description="inf: no privacy")
-    delta: float = Field(1e-6, gt=0, lt=1, description="for mechanism root only")
-    mechanism: Literal["blocks", "tree", "digits", "root"] | None = Field(None, description="how running sums are released")
+    radius: Literal["paper", "tuned"] | None = Field(None, description="as printed, or one of practical size",
+        json_schema_extra=enters(
+            "paper: sqrt(2 N ln t (1 / n + 128 N ln(T)^2 ln t ln n / (n epsilon)^2)); tuned: factor sqrt(4 ln t (s / (N "
+            "n) + s / n^2 + V(n) / (N n^2)))",
+            default="'tuned'; 'paper' in mode paper"))
+    factor: float = Field(1.0, ge=1e-6, le=1e6, description="multiplies the tuned radius",
+        json_schema_extra=enters("C = factor sqrt(4 ln t (s / (N n) + s / n^2 + V(n) / (N n^2))), s = 1/4 on [0, 1]"))
+    catch_up: bool = Field(True, description="whether an agent that lags behind on an arm pulls it",
+        json_schema_extra=enters("arm k is pulled where n_k < largest known n_k - N"))
+    edges: int = Field(1, ge=1, le=1000, description="edges drawn in a round",
+        json_schema_extra=enters("theta_i = theta_j = (theta_i + theta_j) / 2 at the ends of so many edges"))
+    active: float = Field(1.0, gt=0, le=1, description="probability that a drawn edge is active",
+        json_schema_extra=enters("edges that meet in a round: active x edges on average"))
+    isolated: bool = Field(False, description="whether every agent is alone", json_schema_extra=enters("N = 1 in the radius"))
+    mode: Literal["private", "paper"] = Field("private", description="what the stated epsilon means",
+        json_schema_extra=enters(
+            "paper: the first reward of an arm enters without noise, log2(T) levels; private: all are noised"))
+    epsilon: float = Field(1.0, ge=EPSILON_LEAST, description="inf: no privacy",
+        json_schema_extra=enters(
+            "V(n): 2 r / epsilon^2 after r blocks; 2 (levels / epsilon)^2 times the ones among the bits of n (tree)"))
+    delta: float = Field(1e-6, gt=0, lt=1, description="for mechanism root only",
+        json_schema_extra=enters("normal noise whose mu loses (epsilon, delta)"))
+    mechanism: Literal["blocks", "tree", "digits", "root"] | None = Field(None, description="how running sums are released",
+        json_schema_extra=enters(
+            "V(n), the variance of the noise in a sum of n rewards",
+            default="'blocks'; 'tree' in mode paper"))
 
 
 ROUNDS_MOST_FOR_ROOT = 50_000  # its cost grows with the square of the pulls
@@ -475,8 +506,19 @@ def make_params(o: FedOptions, s: Setting, releases: str, paper: bool, radius: s
         blurred=radius == "paper" and o.epsilon < inf,  # the radius has a part that grows with log t squared
         factor=o.factor * o.factor,
         reach=s.reach,
+        widest=widest(s, s.reach / prices.get(releases, o.epsilon) * levels),  # estimate of an honest agent
         proxy=s.proxy * s.proxy,  # sub-Gaussian variance of a reward: 1/4 on [0, 1]
     )  # fmt: skip
+
+
+def widest(s: Setting, noise: float) -> float:
+    """Meetings do not widen estimates, and an agent's innovations by T add up to less than 2 + 1.5 ln T of its widest means.
+
+    noise: scales of all draws in a running mean.
+    """
+    mean = 2.0 * max(abs(s.low), abs(s.high)) + contract.NOISE_TAIL * noise
+    weight = s.agents * max(s.weights, default=1.0 / s.agents)
+    return min(FINE * s.agents * weight * mean * (2.0 + 1.5 * log(s.horizon + 1)), 2.0**61)
 
 
 def bound(agents, horizon, epsilon):

@@ -24,7 +24,7 @@ What is proved, what is argued, what was measured and where it breaks: docs/pool
 Ito and Basu (2025) for the index of a single agent.
 """
 
-from math import ceil, exp, inf, log, sqrt
+from math import ceil, exp, inf, log, nan, sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -33,15 +33,18 @@ from pydantic import Field
 
 from coterie import contract
 from coterie.algorithms.cooperative import Life
-from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, offer, order, params
+from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, can_sum_to, has_room, offer, order, params
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, argmax, capacity, extend, node, record
 from coterie.limits import EPSILON_LEAST
+from coterie.options import enters
 from coterie.privacy.mechanisms import SHARES, SUMS
+from coterie.privacy.quorum import check_unused, quorum_of
 
 STEEPEST = 40.0  # the largest l that is tried: more matters only for means within e^-40 of 0 or 1
 GOLDEN = 0.6180339887498949
 PORTIONS = 64  # agents are shared out in so many at most
+WIDE = 8.0  # ranges of so many standard deviations of a reward and more are worth a warning
 PULLS_MOST = 2.0**45  # of all agents: sums stay within 62 bits
 
 
@@ -188,6 +191,7 @@ def client_open(p):
         number=int64, arm=int64, rounds=int64, leader=int64, asked=int64,
         due=(int64, n), waiting=(int64, n),  # arms that are asked for; own pulls of each arm that are not released
         count=(int64, n), total=(int64, n),  # of the arms that are asked for, in their order
+        told_count=(int64, n), told_total=(int64, n),  # of each arm, in all own releases
     )  # fmt: skip
 
 
@@ -239,6 +243,8 @@ def publish(open, p, t, plan, out):
         open.count[d] = open.total[d] = 0
         if e < out.entries and out.arm[e] == open.due[d]:
             open.count[d], open.total[d] = out.last[e] - out.first[e] + 1, out.value[e]
+            open.told_count[open.due[d]] += open.count[d]
+            open.told_total[open.due[d]] += open.total[d]
             open.waiting[open.due[d]] = 0
             e += 1
 
@@ -253,6 +259,38 @@ def speak_report(open, p, t, report):
 
 
 @node
+def decision_fits(open, p, t, decision):
+    """Arms in order, each once, and a seat for every group."""
+    asked, played, seats = decision.asked, decision.played, 0
+    if not (0 < decision.rounds <= p.horizon and 0 <= decision.leader < p.arms and 0 <= asked <= p.arms):
+        return False
+    if not (0 < played <= p.arms and in_order(decision.word, 0, asked, 1, p.arms)):
+        return False
+    for e in range(played):
+        if not 0 < decision.word[asked + 2 * e + 1] <= p.groups:
+            return False
+        seats += decision.word[asked + 2 * e + 1]
+    return seats == p.groups and in_order(decision.word, asked, played, 2, p.arms)
+
+
+@node
+def in_order(word, start, number, step, arms):
+    """Whether arms that exist follow each other upwards."""
+    last = -1
+    for e in range(number):
+        if not last < word[start + step * e] < arms:
+            return False
+        last = word[start + step * e]
+    return True
+
+
+@node
+def own_worth(open, p, t, k):
+    """By the own releases: a client is not told the estimates of all."""
+    return open.told_total[k] / (UNIT * float(open.told_count[k])) if open.told_count[k] > 0 else nan
+
+
+@node
 def lie_report(open, p, t, tale, die, report):
     words = speak_report(open, p, t, report)
     for d in range(open.asked):
@@ -264,7 +302,7 @@ def lie_report(open, p, t, tale, die, report):
 
 
 def server_open(p):
-    return extend(estimate_record(p), now=int64, asked=int64, due=(int64, capacity(p.arms)))
+    return extend(estimate_record(p), now=int64, asked=int64, reports=int64, due=(int64, capacity(p.arms)))
 
 
 def desk_record(p):
@@ -285,6 +323,25 @@ def add_up(book, open, peer, report):
             book.count[k] += count
             book.total[k] += report.word[2 * d + 1]
             book.draws[k] += peer.voices
+
+
+@node
+def report_fits(open, p, t, report):
+    """Of the arms that were asked for, no more pulls than were ordered, and of one of them at least some."""
+    said = 0
+    for d in range(open.asked):
+        count, total = report.word[2 * d], report.word[2 * d + 1]
+        if not 0 <= count <= open.now or (count == 0 and total != 0) or not has_room(open.total[open.due[d]]):
+            return False
+        if not can_sum_to(total, count, p.low, p.low + p.reach, p.scale * p.reach):
+            return False
+        said += count
+    return said > 0
+
+
+@node
+def worth(open, p, t, k):
+    return open.total[k] / (UNIT * float(open.count[k])) if open.count[k] > 0 else nan
 
 
 @node
@@ -406,26 +463,50 @@ def sums_release(open, p, t, plan, out):
 @node
 def sums_publish(open, p, t, plan, out):
     """So many pulls count as are in the sum: someone may have been away."""
+    take_sums(open, out, p.draws)
+
+
+@node
+def count_report(open, peer, p, t, report):
+    open.reports += peer.voices
+
+
+@node
+def brief_fits(open, p, t, report):
+    return report.word[0] == t
+
+
+@node
+def shares_publish(open, p, t, plan, out):
+    """Each report has brought its share of the noise."""
+    take_sums(open, out, p.draws * (float(open.reports) / p.agents))
+    open.reports = 0
+
+
+@node
+def take_sums(open, out, draws):
     for e in range(out.entries):
         k = out.arm[e]
         open.count[k] += out.last[e] - out.first[e] + 1
         open.total[k] += out.value[e]
-        open.draws[k] += p.draws
+        open.draws[k] += draws
 
 
 CLIENT = Algorithm(
     "pooled_client", client_open, report_record, hears=decision_record, choose=choose, idle=idle, release=release,
-    publish=publish, speak=speak_report, hear=hear_decision, lie=lie_report,
+    publish=publish, speak=speak_report, hear=hear_decision, lie=lie_report, fits=decision_fits, worth=own_worth,
 )  # fmt: skip
 SERVER = Algorithm(
     "pooled_server", server_open, decision_record, desk_record, hears=report_record, speak=speak_decision, hear=hear_report,
+    fits=report_fits, worth=worth,
 )  # fmt: skip
 FILING = SERVER._replace(peer=account_record, hear=file_report, weigh=level_out)
 BRIEF = CLIENT._replace(publish=contract.publish, lie=contract.lie)
 SHARING = BRIEF._replace(release=share_release, speak=speak_briefly, mechanism=SHARES)
-TRUSTING = BRIEF._replace(release=contract.release, speak=speak_if_asked, trusts=True)
-SUMMING = SERVER._replace(hear=contract.hear, release=sums_release, publish=sums_publish)
-OPENING, TRUSTED = SUMMING._replace(mechanism=SUMS, sums=True), SUMMING._replace(trusted=True)
+TRUSTING = BRIEF._replace(release=contract.release, speak=speak_if_asked, trusts=True, fits=None)
+SUMMING = SERVER._replace(hear=contract.hear, release=sums_release, publish=sums_publish, fits=None)
+OPENING = SUMMING._replace(hear=count_report, publish=shares_publish, mechanism=SUMS, sums=True, fits=brief_fits)
+TRUSTED = SUMMING._replace(trusted=True)
 ROLES = {"local": (CLIENT, SERVER), "secagg": (SHARING, OPENING), "central": (TRUSTING, TRUSTED)}
 
 
@@ -527,6 +608,13 @@ def peer_speak(open, p, t, message):
 
 
 @node
+def peer_fits(open, p, t, message):
+    k = message.arm
+    possible = 0 <= k < p.arms and 0 < message.count <= t and has_room(open.total[k])
+    return possible and can_sum_to(message.total, message.count, p.low, p.low + p.reach, p.scale * p.reach)
+
+
+@node
 def peer_lie(open, p, t, tale, die, message):
     if tale.arm >= 0:
         message.arm, message.count = tale.arm, max(1, t // tale.shares)
@@ -536,7 +624,7 @@ def peer_lie(open, p, t, tale, die, message):
 
 PEER = Algorithm(
     "pooled_peer", peer_open, peer_message, choose=peer_choose, release=peer_release, publish=peer_publish, speak=peer_speak,
-    hear=peer_hear, lie=peer_lie, seldom=True, commits=True,
+    hear=peer_hear, lie=peer_lie, fits=peer_fits, worth=worth, seldom=True, commits=True, rounds=True,
 )  # fmt: skip
 
 
@@ -547,21 +635,43 @@ class PooledOptions(Options):
     """Those of all three."""
 
     mode: Literal["private"] = Field("private", description="there is no printed form")
-    epsilon: float = Field(1.0, ge=EPSILON_LEAST, description="inf: no privacy")
-    noise: Literal["local", "secagg", "central"] = Field("local", description="who adds it")
-    honest: int | None = Field(None, ge=2, description="agents that add their share of noise, for secagg; default nine in ten")
+    epsilon: float = Field(1.0, ge=EPSILON_LEAST, description="inf: no privacy",
+        json_schema_extra=enters(
+            "U = min over 0 < l < epsilon of (1 - exp(-l x - (B - J ln(1 - l^2 / epsilon^2)) / n)) / (1 - exp(-l))"))
+    noise: Literal["local", "secagg", "central"] = Field("local", description="who adds it",
+        json_schema_extra=enters(
+            "J grows by a draw for each report (local), by M / honest (secagg) or by 1 (central) for each sum"))
+    honest: int | None = Field(None, ge=2, description="agents that add their share of noise, for secagg; default nine in ten",
+        json_schema_extra=enters(
+            "a share is the difference of two Gamma(1 / honest, scale 1 / epsilon)",
+            default="nine in ten"))
+    quorum: int | None = Field(None, ge=2, description="reports without which no sum is opened, for secagg",
+        json_schema_extra=enters("a sum has the reports of quorum agents or more; honest = quorum - colluders", default="all"))
+    colluders: int | None = Field(None, ge=0, description="who may tell what they know, for secagg",
+        json_schema_extra=enters("honest = quorum - colluders", default="a tenth; 0 with quorum"))
     through: Literal["server", "peers", "components"] = Field("server", description="how reports travel")
-    play: Literal["apart", "together"] | None = Field(None, description="default: apart where all agents see the same means")
-    batch: int | None = Field(None, ge=1, le=10**9, description="rounds of a first batch; default about 8 / epsilon")
-    growth: float = Field(1.5, ge=1.01, le=16, description="an arm is released when its pulls have grown by this factor")
-    thrift: float = Field(0.5, ge=0, le=1, description="0: most cautious; 1: lower regret in the mean, and rare bad runs")
-    life: Life = Field("diameter", description="hops a message lives")
-    pace: float | None = Field(None, ge=1e-3, le=1, description="a window lasts so many times the rounds before it")
+    play: Literal["apart", "together"] | None = Field(None, description="default: apart where all agents see the same means",
+        json_schema_extra=enters(
+            "apart: x = S / n over whoever played; together: all play one arm, equally often",
+            default="'apart'; 'together' where agents differ"))
+    batch: int | None = Field(None, ge=1, le=10**9, description="rounds of a first batch; default about 8 / epsilon",
+        json_schema_extra=enters(
+            "b0 = ceil(8 / epsilon x share); share: min(1, 5 sqrt(K / M)) apart, min(1, sqrt(10 / M)) together, less where "
+            "others add the noise",
+            default="as the formula says"))
+    growth: float = Field(1.5, ge=1.01, le=16, description="an arm is released when its pulls have grown by this factor",
+        json_schema_extra=enters("an arm with n released pulls is due after max(b0, (growth - 1) n) more"))
+    thrift: float = Field(0.5, ge=0, le=1, description="0: most cautious; 1: lower regret in the mean, and rare bad runs",
+        json_schema_extra=enters("B = max(0, ln N - thrift ln n)"))
+    life: Life = Field("diameter", description="hops a message lives",
+        json_schema_extra=enters("n, S: sums over all agents d <= life hops away, as of round t - d"))
+    pace: float | None = Field(None, ge=1e-3, le=1, description="a window lasts so many times the rounds before it",
+        json_schema_extra=enters("a window lasts max(b0, pace x rounds before it) rounds", default="0.1 min(1, M / (2 K))"))
 
 
 AROUND_SERVER = PooledOptions.without("life", "pace")
-AMONG_PEERS = PooledOptions.without("noise", "honest", "through", "play")
-SOLO = PooledOptions.without("noise", "honest", "through", "play", "life", "pace").by_default(epsilon=inf, growth=1.2)
+AMONG_PEERS = PooledOptions.without("noise", "honest", "quorum", "colluders", "through", "play")
+SOLO = AMONG_PEERS.without("life", "pace").by_default(epsilon=inf, growth=1.2)
 STRUCTURES = {"server": "server", "peers": "synchronise", "components": "hybrid"}
 
 
@@ -570,15 +680,16 @@ def build_pooled(o: PooledOptions, s: Setting) -> Method:
     together = o.play == "together" or (o.play is None and not s.homogeneous)
     noise = o.noise if o.epsilon < inf else "local"
     client, server = ROLES[noise]
-    if together and not s.homogeneous and noise == "local":  # where others add the noise, no report may be lost
+    if together and not s.homogeneous and noise == "local":  # sums of all say nothing of one
         server = FILING
-    holders = holders_of(o, s) if noise == "secagg" else 1
-    p = make_params(o, s, noise, together, draws={"secagg": s.agents / holders, "central": 1.0}.get(noise, 0.0))
+    crew = quorum_of(s.agents, o.honest, o.quorum, o.colluders) if noise == "secagg" else None
+    p = make_params(o, s, noise, together, draws=s.agents / crew.holders if crew else 1.0 if noise == "central" else 0.0)
     apart = "play = 'apart' estimates the mean of those who played an arm, not of all: agents differ, so use 'together'"
     return Method(
-        client, p, claim(noise, o.epsilon), server=server, structure=STRUCTURES[o.through], holders=holders,
+        client, p, claim(noise, o.epsilon), server=server, structure=STRUCTURES[o.through],
+        holders=crew.holders if crew else 1, quorum=crew.quorum if crew else 0,
         crowds=crowds_of(p) if s.homogeneous else (), known={"number": np.arange(s.agents)},
-        warnings=() if s.homogeneous or together else (apart,),
+        warnings=advice(o, s) if s.homogeneous or together else (*advice(o, s), apart),
     )  # fmt: skip
 
 
@@ -600,8 +711,28 @@ def build_peer(o: PooledOptions, s: Setting) -> Method:
     pace = o.pace or 0.1 * min(1.0, s.agents / (2.0 * s.arms))  # every arm needs its turn
     p = make_params(o, s, "local", together=False, pace=pace)
     unlike = "agents differ: what is estimated of an arm is the mean of those who explored it"
-    known = {"number": np.arange(s.agents)}
-    return Method(PEER, p, claim("local", o.epsilon), known=known, life=o.life, warnings=() if s.homogeneous else (unlike,))
+    warnings = advice(o, s) if s.homogeneous else (*advice(o, s), unlike)
+    return Method(
+        PEER, p, claim("local", o.epsilon), known={"number": np.arange(s.agents)}, life=o.life, warnings=warnings
+    )  # fmt: skip
+
+
+def advice(o: PooledOptions, s: Setting) -> tuple[str, ...]:
+    """What a setting asks for that costs more than it must."""
+    found = []
+    if s.reach > WIDE * s.proxy:
+        found.append(
+            f"rewards differ by {s.proxy:g} or so within a range of {s.reach:g}, and the index counts on the range: "
+            "narrow problem.clip, or take cdp-mab"
+        )
+    if o.batch and o.batch > longest_first(s):
+        found.append(f"batch = {o.batch} is more than every arm can have: first batches end after {longest_first(s)}")
+    return tuple(found)
+
+
+def longest_first(s: Setting) -> int:
+    """Rounds of a first batch that leave as many for every arm."""
+    return max(1, s.horizon // s.arms)
 
 
 def check(o: PooledOptions, s: Setting) -> None:
@@ -611,18 +742,7 @@ def check(o: PooledOptions, s: Setting) -> None:
         raise UsageError("problem.weights must be left out: pooling averages all agents alike")
     if o.noise != "local" and o.through != "server":
         raise UsageError(f"noise must be local with through = {o.through!r}, where single reports travel, got {o.noise!r}")
-    if o.honest is not None and o.noise != "secagg":
-        raise UsageError(f"honest is used only together with noise = 'secagg', got honest = {o.honest}")
-
-
-def holders_of(o: PooledOptions, s: Setting) -> int:
-    """Agents whose shares make a whole draw of noise: nine in ten, if the study does not say how many are honest."""
-    if s.agents < 2:
-        raise UsageError(f"agents must be a whole number >= 2 with noise = 'secagg', got {s.agents}")
-    stated = o.honest or max(2, s.agents - ceil(s.agents / 10))
-    if stated > s.agents:
-        raise UsageError(f"honest must be a whole number in 2..{s.agents} (the agents), got {stated}")
-    return stated
+    check_unused(o.noise, honest=o.honest, quorum=o.quorum, colluders=o.colluders)
 
 
 def make_params(o: PooledOptions, s: Setting, noise: str, together: bool, draws: float = 0.0, pace: float = 0.0) -> Any:
@@ -632,7 +752,7 @@ def make_params(o: PooledOptions, s: Setting, noise: str, together: bool, draws:
         o, s, agents=s.agents, horizon=s.horizon, low=s.low, reach=s.reach,
         portion=portion,  # agents that always play the same arm
         groups=ceil(s.agents / portion),  # of so many agents, the last one perhaps smaller
-        first=min(first, max(1, s.horizon // s.arms)),  # b0: rounds of a first batch
+        first=min(first, longest_first(s)),  # b0: rounds of a first batch
         scale=0.0 if o.epsilon == inf else 1.0 / o.epsilon,  # of one draw of noise, in widths of a reward; 0: none
         draws=draws,  # of noise in a release; 0: one of each agent that reports
         pace=pace,  # a window lasts so many times the rounds before it
@@ -645,7 +765,7 @@ def first_batch(epsilon: float, s: Setting, noise: str, together: bool) -> int:
     if epsilon == inf:
         return 1
     if noise == "local":
-        share = sqrt(10.0 / s.agents) if together else 40.0 * s.arms / s.agents
+        share = sqrt(10.0 / s.agents) if together else 5.0 * sqrt(s.arms / s.agents)
     else:
         share = 1.0 / s.agents if together else float(s.arms) / s.agents
     return max(1, ceil(8.0 / epsilon * min(1.0, share) - 1e-9))

@@ -22,7 +22,7 @@ have stopped pulling an arm.
 Threat model, what is proved and what is not, price and limits: docs/pr-ucb.md.
 """
 
-from math import ceil, inf
+from math import ceil, inf, nan
 from typing import Any, Literal
 
 import numpy as np
@@ -30,10 +30,11 @@ from numpy import float64, int64
 from pydantic import Field
 
 from coterie.algorithms.cooperative import CoopOptions
-from coterie.contract import Algorithm, Claim, Entry, Method, Setting, offer, order, params
+from coterie.contract import Algorithm, Claim, Entry, Method, Setting, can_sum_to, offer, order, params
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, argmax, capacity, node, one, record
 from coterie.limits import EPSILON_LEAST
+from coterie.options import enters
 from coterie.theory.votes import LEVELS, tail_allowed, tail_table
 
 FINE = 1 << 32  # unit of votes in sums: integers add up the same in any order
@@ -110,13 +111,18 @@ def withdraw(open, k, e, vote):
 
 
 @node
+def centre_of(open, p, k):
+    n = open.votes[k]
+    if p.median:
+        return 0.5 * (open.ballot[k, (n - 1) // 2] + open.ballot[k, n // 2])
+    return float(open.whole[k]) / (FINE * float(n))
+
+
+@node
 def weigh_up(open, p, k):
     """Where the votes on arm k are, and the least radius by which they may be off."""
     n, level = open.votes[k], open.level[k]
-    if p.median:
-        open.centre[k] = 0.5 * (open.ballot[k, (n - 1) // 2] + open.ballot[k, n // 2])
-    else:
-        open.centre[k] = float(open.whole[k]) / (FINE * float(n))
+    open.centre[k] = centre_of(open, p, k)
     honest = n - int(p.liars_assumed * n + 1e-9)
     while misled(open, p, k, honest, level) > p.tables.allowed[n] * honest:
         level -= 1
@@ -222,6 +228,20 @@ def speak(open, p, t, message):
 
 
 @node
+def fits(open, p, t, message):
+    """`hear` drops other claims that no honest agent can make; a total must be one that so many rewards and noise can have."""
+    k, e = message.arm, message.rung
+    if k < 0 or k >= p.arms or e < 0 or e >= p.rungs or p.tables.sizes[e] > t:
+        return False
+    return can_sum_to(message.total, p.tables.sizes[e], p.low, p.high, p.reach / p.epsilon)
+
+
+@node
+def worth(open, p, t, k):
+    return centre_of(open, p, k) if open.votes[k] > 0 else nan
+
+
+@node
 def lie(open, p, t, tale, die, message):
     """A vote on every arm in turn, or on the own scout arm, claiming the largest batch size up to t / 2."""
     if tale.arm >= 0:
@@ -234,7 +254,7 @@ def lie(open, p, t, tale, die, message):
 
 MEDIAN = Algorithm(
     "pr_ucb", open_record, message_record, peer_record, choose=choose, release=release, publish=publish, speak=speak,
-    hear=hear, lie=lie, seldom=True,
+    hear=hear, lie=lie, fits=fits, worth=worth, seldom=True,
 )  # fmt: skip
 SCOUTS = MEDIAN._replace(name="pr_ucb_scouts", choose=scouts_choose)
 
@@ -244,14 +264,21 @@ SCOUTS = MEDIAN._replace(name="pr_ucb_scouts", choose=scouts_choose)
 
 class VoteOptions(CoopOptions):
     mode: Literal["private"] = Field("private", description="there is no printed form")
-    epsilon: float = Field(1.0, ge=EPSILON_LEAST, description="inf: no privacy")
-    batch: int | None = Field(None, ge=1, le=10**9, description="b0: pulls in the first batch; default 4 / epsilon, at least 4")
-    growth: float = Field(2.0, ge=1.1, le=16, description="g: factor between batches")
-    liars_assumed: float = Field(0.3, ge=0, lt=0.5, description="beta: share of liars among the votes")
-    votes: Literal["median", "mean", "scouts"] = Field("median", description="what is made of the votes on an arm")
-    own_clip: bool = Field(True, description="whether the own latest release bounds what votes say")
+    epsilon: float = Field(1.0, ge=EPSILON_LEAST, description="inf: no privacy",
+        json_schema_extra=enters("Laplace noise of scale 1 / epsilon on the sum of a batch"))
+    batch: int | None = Field(None, ge=1, le=10**9, description="b0: pulls in the first batch; default 4 / epsilon, at least 4",
+        json_schema_extra=enters("sizes b0, g b0, g^2 b0, ...", default="4 / epsilon, 4 at least"))
+    growth: float = Field(2.0, ge=1.1, le=16, description="g: factor between batches",
+        json_schema_extra=enters("sizes b0, g b0, g^2 b0, ..."))
+    liars_assumed: float = Field(0.3, ge=0, lt=0.5, description="beta: share of liars among the votes",
+        json_schema_extra=enters("of n votes floor(beta n) may lie: ceil(n / 2) - floor(beta n) honest ones must be wrong"))
+    votes: Literal["median", "mean", "scouts"] = Field("median", description="what is made of the votes on an arm",
+        json_schema_extra=enters("U = x + r, x: median or mean of the votes"))
+    own_clip: bool = Field(True, description="whether the own latest release bounds what votes say",
+        json_schema_extra=enters("U is moved into x_own +- r_own, where tail(r_own, b_own) = 1 / T"))
     commit: bool = Field(False, description="whether a batch once begun is played to its end")
-    explore: float = Field(0.5, ge=1e-6, le=10, description="c: votes mislead with probability horizon^(-c^2) at most")
+    explore: float = Field(0.5, ge=1e-6, le=10, description="c: votes mislead with probability horizon^(-c^2) at most",
+        json_schema_extra=enters("P(x + r < mu) <= T^(-c^2)"))
 
 
 def build(o: VoteOptions, s: Setting) -> Method:
@@ -261,6 +288,7 @@ def build(o: VoteOptions, s: Setting) -> Method:
     sizes, voters = ladder(first, o.growth, s.horizon), 1 + s.hears(o.life)
     p = params(
         o, s,
+        low=s.low, high=s.high, reach=s.reach,
         voters=voters,  # room for one vote of each that can be heard, and the own one
         rungs=len(sizes),  # sizes of batches: rung e has size p.tables.sizes[e]
         median=o.votes != "mean", scouts=o.votes == "scouts", tables=tables(o, s, sizes, voters),

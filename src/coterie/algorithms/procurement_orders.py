@@ -17,6 +17,7 @@ from coterie.contract import Algorithm, Claim, Method, Options, Setting, Terms, 
 from coterie.errors import UsageError
 from coterie.kernel import beta, capacity, nearest, node, side
 from coterie.limits import EPSILON_LEAST, HORIZON_MOST, REWARD_MOST
+from coterie.options import enters
 
 COARSE = float(1 << 20)  # steps to one unit of quality in a sum that only has to tell a clear surplus
 ROUNDING = 1e-9
@@ -176,29 +177,59 @@ class ProcurementOptions(Options):
     """Those of P-FCB, and of FCB `double_n`. What is None has the paper's value in mode "paper". In the private mode it is
     decided by `build_private`, or refused."""
 
-    xi: float = Field(0.3, ge=1e-6, le=REWARD_MOST, description="radius after the exploration")
+    xi: float = Field(0.3, ge=1e-6, le=REWARD_MOST, description="radius after the exploration",
+        json_schema_extra=enters("E = ceil(3 ln(n T) / (2 n xi^2)) rounds of exploration, n agents"))
     exploration: Literal["common", "own"] | Annotated[int, Field(ge=1, le=HORIZON_MOST)] = Field(
-        "common", description="rounds, or whose xi is"
-    )
-    probe: int | None = Field(None, ge=1, le=int(REWARD_MOST), description="units of each producer in a round of exploration")
-    kappa: float = Field(1.0, ge=0, le=REWARD_MOST, description="multiplies the radius")
-    gamma: float = Field(0.0, ge=0, le=1, description="added to the least quality")
-    count_agents: bool | None = Field(None, description="whether logarithms count the agents")
-    estimate: Literal["ucb", "thompson"] = Field("ucb", description="what stands for a quality")
-    oracle: Literal["optimistic", "safe"] = Field("optimistic", description="by which bounds quality is judged")
-    double_n: bool = Field(False, description="whether the radius of the pool is divided by the agents again")
-    schedule: Literal["powers", "start", "literal"] = Field("powers", description="of the exchanges")
-    window: Window | None = Field(None, description="first and last round of exchanges")
-    learning: Literal["check", "invvar", "naive", "echo"] | None = Field(None, description="what is made of a message")
-    omega1: float | None = Field(None, ge=0, le=REWARD_MOST, description="how near a message must be to the own estimate")
-    omega2: float | None = Field(None, ge=0, le=REWARD_MOST, description="how often an accepted message counts")
-    judge: Literal["all", "own"] | None = Field(None, description="the units that messages are checked against")
-    guard: bool | None = Field(None, description="whether a message without units is refused")
+        "common", description="rounds, or whose xi is",
+        json_schema_extra=enters("E; own: n = 1 for an agent that learns alone"))
+    probe: int | None = Field(None, ge=1, le=int(REWARD_MOST), description="units of each producer in a round of exploration",
+        json_schema_extra=enters("units of each producer in rounds t <= E", default="1; all that can be had in mode private"))
+    kappa: float = Field(1.0, ge=0, le=REWARD_MOST, description="multiplies the radius",
+        json_schema_extra=enters("U = min(1, Y / W + kappa sqrt(3 ln(N t) / (2 W)))"))
+    gamma: float = Field(0.0, ge=0, le=1, description="added to the least quality",
+        json_schema_extra=enters("orders must have a mean quality of alpha + gamma"))
+    count_agents: bool | None = Field(None, description="whether logarithms count the agents",
+        json_schema_extra=enters("N = n (true) or 1 (false) in U", default="true; false where each learns alone"))
+    estimate: Literal["ucb", "thompson"] = Field("ucb", description="what stands for a quality",
+        json_schema_extra=enters("thompson: a draw of Beta(1 + Y, 1 + W - Y) in place of U"))
+    oracle: Literal["optimistic", "safe"] = Field("optimistic", description="by which bounds quality is judged",
+        json_schema_extra=enters("sum of l (q - alpha) >= 0 with q = U (optimistic) or the lower bound (safe)"))
+    double_n: bool = Field(False, description="whether the radius of the pool is divided by the agents again",
+        json_schema_extra=enters("U = Y / W + kappa sqrt(3 ln(N t) / (2 n W))"))
+    schedule: Literal["powers", "start", "literal"] = Field("powers", description="of the exchanges",
+        json_schema_extra=enters("powers: 2^i; start: first 2^i; literal: each round until 1, 2, 4, ... has caught up"))
+    window: Window | None = Field(None, description="first and last round of exchanges",
+        json_schema_extra=enters("first <= t <= last", default="[200, 40000]; the whole run in mode private"))
+    learning: Literal["check", "invvar", "naive", "echo"] | None = Field(None, description="what is made of a message",
+        json_schema_extra=enters(
+            "W grows by omega2 w (check), by w^2 / (w + 4 s), s the variance of the noise (invvar), by w (naive)",
+            default="'check' as printed, else 'invvar'"))
+    omega1: float | None = Field(None, ge=0, le=REWARD_MOST, description="how near a message must be to the own estimate",
+        json_schema_extra=enters(
+            "accepted if y / w - Y / W is at most omega1 sqrt(3 ln(n t) / (2 W)), up or down",
+            default="0.1 in mode paper"))
+    omega2: float | None = Field(None, ge=0, le=REWARD_MOST, description="how often an accepted message counts",
+        json_schema_extra=enters("W += omega2 w, Y += omega2 y", default="10 in mode paper"))
+    judge: Literal["all", "own"] | None = Field(None, description="the units that messages are checked against",
+        json_schema_extra=enters("W, Y of the check: all units, or the own ones", default="'all' in mode paper"))
+    guard: bool | None = Field(None, description="whether a message without units is refused",
+        json_schema_extra=enters("refused if w <= 0 or W <= 0", default="true in mode paper"))
     mode: Literal["private", "paper"] = Field("private", description="what the stated epsilon means")
-    epsilon: float = Field(1.0, ge=EPSILON_LEAST, description="inf: no privacy")
-    delta: float | None = Field(None, ge=0, lt=1, description="0: Laplace noise")
-    calibration: Literal["paper", "tight", "elliptic"] | None = Field(None, description="of the noise")
-    base: Literal["2", "e"] | None = Field(None, description="of the logarithm in the paper's calibration")
+    epsilon: float = Field(1.0, ge=EPSILON_LEAST, description="inf: no privacy",
+        json_schema_extra=enters(
+            "private: Laplace noise of scale k / epsilon, k the limit of supply; paper: sigma = k sqrt(2 ln(1.25 / "
+            "delta)) / e_z"))
+    delta: float | None = Field(None, ge=0, lt=1, description="0: Laplace noise",
+        json_schema_extra=enters(
+            "sigma = k / mu(epsilon, delta); paper: sigma = k sqrt(2 ln(1.25 / delta)) / e_z",
+            default="0; 0.01 in mode paper"))
+    calibration: Literal["paper", "tight", "elliptic"] | None = Field(None, description="of the noise",
+        json_schema_extra=enters(
+            "paper: as of epsilon; tight: sigma = sqrt(2) k / mu(epsilon, delta); elliptic: covariance (k / mu)^2 (4/3, "
+            "2/3; 2/3, 4/3)",
+            default="'paper' in mode paper"))
+    base: Literal["2", "e"] | None = Field(None, description="of the logarithm in the paper's calibration",
+        json_schema_extra=enters("e_z = epsilon / (2 log T) + epsilon / 2^(z + 1)", default="'2' in mode paper"))
 
 
 def method(

@@ -87,7 +87,7 @@ class Door(NamedTuple):
 
 
 def doors(method: Method, lives: Lives) -> Iterator[Door]:
-    """Of every agent, and of every server that is trusted."""
+    """Of every agent, of every server that is trusted, and of one that opens sums, for which the agents have paid."""
     second, every = lives.second, np.arange(len(lives.arm))
     nodes: list[tuple[Any, Any, Any]] = [(second.opens, second.ledgers, method.node)]
     if method.server is not None and method.server.trusted:
@@ -96,6 +96,11 @@ def doors(method: Method, lives: Lives) -> Iterator[Door]:
         for i in range(opens.shape[1]):
             own = {name: ledgers[name][every, i, lives.arm] for name in ("loss", "squares")}
             yield Door(opens[:, i], own, role.mechanism.adds_up, role.mechanism.covers == "stream")
+    if method.server is not None and method.server.sums:
+        assert second.servers is not None
+        paid = {name: second.ledgers[name][every, lives.agent, lives.arm] for name in ("loss", "squares")}
+        for i in range(second.servers.shape[1]):
+            yield Door(second.servers[:, i], paid, method.node.mechanism.adds_up, stream=False)
 
 
 def too_long(lives: Lives) -> np.ndarray:

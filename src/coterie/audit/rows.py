@@ -1,6 +1,7 @@
 """The rows of a study that promise privacy, each at its own agents and arms: what their ledgers say, and the replay.
 
-There is no game here: it needs thousands of trials of one reward, and is played on the small stage.
+There is no game here: it needs thousands of trials of one reward, and is played on the small stage. A replay meets every kind
+of fault, whatever a row's own faults are: rows that differ in these only share one.
 """
 
 from collections.abc import Callable
@@ -12,6 +13,8 @@ from coterie.audit.replay import REWARDS_AT_MOST, REWARDS_QUICK, Replay, replay
 from coterie.audit.stage import promising_cases
 from coterie.privacy.statement import statement
 from coterie.studies import load_study
+from coterie.studies.case import Case
+from coterie.studies.spec import Row
 
 Progress = Callable[[int, int, str], None]
 
@@ -69,12 +72,20 @@ def audit_study(
     """`horizon` 0: 200 rounds, and around a server as many as two epochs need."""
     check_numbers(seed, horizon)
     rows, most = [], REWARDS_QUICK if quick else REWARDS_AT_MOST
-    for label, case in promising_cases(load_study(study, sets).specification, horizon):
-        progress(0, 1, label)
-        told = replay(case, seed, most, progress=partial(_under, progress, label))
-        said = statement(case.method.claim, case.doors, told.booked)
-        rows.append(AuditedRow(label, case.agents, case.method.p.arms, case.horizon, said, told))
+    done: dict[tuple[Any, ...], Replay] = {}
+    for row, case in promising_cases(load_study(study, sets).specification, horizon):
+        progress(0, 1, row.label)
+        same = but_for_faults(row, case)
+        if same not in done:
+            done[same] = replay(case, seed, most, progress=partial(_under, progress, row.label))
+        said = statement(case.method.claim, case.doors, done[same].booked)
+        rows.append(AuditedRow(row.label, case.agents, case.method.p.arms, case.horizon, said, done[same]))
     return StudyAudit(study, sets, rows, seed, horizon, quick)
+
+
+def but_for_faults(row: Row, case: Case) -> tuple[Any, ...]:
+    """All that a replay depends on in a row. An algorithm that is told how many lie has other parameters, or other doors."""
+    return row.reference, row.options, case.horizon, case.method.claim, case.doors, repr(case.method.p)
 
 
 def _under(progress: Progress, label: str, done: int, total: int) -> None:

@@ -173,12 +173,12 @@ def small_case_twice(algorithm: str, options: Mapping[str, Any], horizon: int = 
     return with_room(made, horizon or ROUNDS_TWICE, horizon or ROUNDS_AT_LEAST)
 
 
-def promising_cases(study: Specification, horizon: int = 0) -> Iterator[tuple[str, Case]]:
+def promising_cases(study: Specification, horizon: int = 0) -> Iterator[tuple[Row, Case]]:
     """Of a study: the rows that promise privacy, each at its own agents and arms."""
     for row in study.rows:
         if make_case(study, row, 0).method.claim.epsilon < inf:
             made = partial(of_length, study, row)
-            yield row.label, with_room(made, horizon or ROUNDS_TWICE, horizon or ROUNDS_TWICE)
+            yield row, with_room(made, horizon or ROUNDS_TWICE, horizon or ROUNDS_TWICE)
 
 
 def of_length(study: Specification, row: Row, rounds: int) -> Case:

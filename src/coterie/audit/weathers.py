@@ -22,7 +22,7 @@ def weathers(case: Case) -> dict[str, Weather]:
         return {"no faults": Weather(active=method.active, truth=truth)}
     calm = {"contamination": NEVER, "truth": truth, "active": method.active}
     kinds: dict[str, dict] = {}
-    if method.node.mechanism.single and not method.node.trusts:  # else the noise needs every report
+    if not method.node.trusts and (method.node.mechanism.single or method.quorum < agents):  # else the noise needs every report
         calm |= {"loss": NEVER, "dropout": NEVER}
         kinds |= {"loss": {"loss": OFTEN}, "dropout": {"dropout": OFTEN}}
     if case.links is not None:

@@ -1,7 +1,8 @@
 """Noise for deployment: exact integer sampling from the operating system's entropy. Proofs: laplace.md, gauss.md.
 
-Laplace noise is drawn by algorithms 1 and 2 of Canonne, Kamath and Steinke (2020); normal noise by algorithm N of Karney
-(2016), a true normal number of which as many digits are drawn as it takes to round it. The scale is a fraction of whole
+Laplace noise is drawn by algorithms 1 and 2 of Canonne, Kamath and Steinke (2020), a share of it by cutting geometric numbers
+along the cycles of a permutation (Shepp and Lloyd 1966); normal noise by algorithm N of Karney (2016), a true normal number of
+which as many digits are drawn as it takes to round it. The scale is a fraction of whole
 numbers, and no floating-point number takes part in a draw. The running time depends on the noise, so a deployed agent must
 release on a fixed tick.
 """
@@ -34,19 +35,47 @@ def on_grid(reward: float, low: float = 0.0, high: float = 1.0) -> int:
 
 def discrete_laplace(scale: Fraction) -> int:
     """Integer z with P(z) ~ exp(-|z| / scale)."""
-    t, s = scale.numerator, scale.denominator
     while True:
-        u = randbelow(t)
-        if not _bernoulli_exp(Fraction(u, t)):
-            continue
-        v = 0
-        while _bernoulli_exp(Fraction(1)):
-            v += 1
-        size = (u + t * v) // s
+        size = geometric(scale)
         if randbelow(2) == 0:
             return size
         if size > 0:
             return -size
+
+
+def geometric(scale: Fraction) -> int:
+    """Integer k >= 0 with P(k) ~ exp(-k / scale)."""
+    t, s = scale.numerator, scale.denominator
+    while True:
+        u = randbelow(t)
+        if _bernoulli_exp(Fraction(u, t)):
+            v = 0
+            while _bernoulli_exp(Fraction(1)):
+                v += 1
+            return (u + t * v) // s
+
+
+def laplace_share(scale: Fraction, holders: int) -> int:
+    """One of `holders` independent parts that add up to a discrete Laplace number."""
+    return _part_of(geometric(scale), holders) - _part_of(geometric(scale), holders)
+
+
+def _part_of(number: int, holders: int) -> int:
+    """The cycles of a random permutation of so many things that a coin of chance 1/holders gives to one of the holders.
+
+    The cycle of the first thing that is left has 1, 2, ... all of these with the same chance.
+    """
+    mine = 0
+    while number > 0:
+        cycle = 1 + randbelow(number)
+        mine += cycle if randbelow(holders) == 0 else 0
+        number -= cycle
+    return mine
+
+
+def no_noise(scale: Fraction) -> int:
+    """It is in the number already."""
+    return 0
 
 
 def _bernoulli_exp(x: Fraction) -> bool:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from coterie.limits import check_epsilon
 from coterie.privacy.accountant import Loss
+from coterie.privacy.gauss import epsilon_of, mu_of
 
 UNIT_OF_PRIVACY = "one reward of one agent"
 ONE_ORDER = "what came of one round's order of one agent with one producer"
@@ -58,6 +59,7 @@ class Doors(NamedTuple):
     unit: str = UNIT_OF_PRIVACY  # what may change between two histories that are to look alike
     honest: int = 0  # where a report carries a share of the noise: of how many agents it has to be there; 0: of all
     agents: int = 0  # how many report; 0: not said
+    quorum: int = 0  # of how many of them a sum is opened; 0: of all
 
     @property
     def adversary(self) -> str:
@@ -69,8 +71,8 @@ class Doors(NamedTuple):
 
     @property
     def needs_all(self) -> bool:
-        """Every agent's share of the noise is needed: one who adds its own can take it off the sum again."""
-        return not self.single and self.honest in (0, self.agents)
+        """Every share in a sum is needed: an agent who adds its own can take it off again."""
+        return not self.single and self.honest in (0, self.quorum or self.agents)
 
     @property
     def bare(self) -> str:
@@ -89,12 +91,15 @@ class Doors(NamedTuple):
 
         >>> Doors(single=False, honest=8, agents=10).trust
         'secure aggregation to show no single report, and that at least 8 of 10 agents add their share of noise and do not look'
+        >>> Doors(single=False, honest=7, quorum=9, agents=10).trust[49:]
+        'that at least 7 of any 9 of 10 agents add their share of noise and do not look'
         """
         whom = []
         if self.trusted:
             whom.append("the server to keep raw sums to itself and to add the noise")
         if not self.single:
-            some = f"at least {self.honest} of {self.agents}" if self.honest else f"all {self.agents or ''}".strip()
+            any_of = f"any {self.quorum} of " if 0 < self.quorum < self.agents else ""
+            some = f"at least {self.honest} of {any_of}{self.agents}" if self.honest else f"all {self.agents or ''}".strip()
             shares = f"{some} agents add their share of noise and do not look"
             whom.append(f"secure aggregation to show no single report, and that {shares}")
         if self.caveat:
@@ -102,24 +107,43 @@ class Doors(NamedTuple):
         return "; ".join(whom) or "nobody"
 
 
-def statement(claim: Claim, doors: Doors, booked: float) -> dict[str, Any]:
+def statement(claim: Claim, doors: Doors, booked: float, rewards: int = 1) -> dict[str, Any]:
     """The privacy of a run as JSON: `private` only if a finite loss was booked and it is no more than was promised.
+
+    With more than one reward both numbers are those of a person with so many, and `per_reward` has what was booked for one.
 
     >>> statement(Claim(1.0), Doors(), 50.0)["private"]
     False
+    >>> statement(Claim(1.0), Doors(), 1.0, rewards=12)["accounted"]["epsilon"]
+    12.0
     """
     void = doors.void or ("" if booked < inf else f"no finite epsilon holds: {doors.bare}")
     promised = claim.epsilon < inf
     private = bool(promised and not void and booked <= claim.epsilon * SLACK)
     notes = [claim.note, void if promised else "", doors.caveat]
+    one = {"epsilon": None if void else booked, "delta": claim.delta}
     return {
-        "claimed": {"epsilon": claim.epsilon, "delta": claim.delta} if promised else None,
-        "accounted": {"epsilon": None if void else booked, "delta": claim.delta},
+        "claimed": {"epsilon": of_person(claim.epsilon, claim.delta, rewards), "delta": claim.delta} if promised else None,
+        "accounted": {"epsilon": None if void else of_person(booked, claim.delta, rewards), "delta": claim.delta},
+        **({"rewards": rewards, "per_reward": one} if rewards > 1 else {}),
         "private": private,
-        "unit": doors.unit,
+        "unit": unit_of(rewards, doors.unit),
         "adversary": doors.adversary,
         "note": ". ".join(dict.fromkeys(note for note in notes if note)),
     }
+
+
+def of_person(epsilon: float, delta: float, rewards: int) -> float:
+    """What a person with so many rewards loses at the same delta, if each of them loses epsilon.
+
+    Pure losses add up. A loss with a delta is one of normal noise, whose mu adds up; no pure loss adds up to more than that.
+
+    >>> of_person(1.0, 0.0, 12), round(of_person(1.0, 1e-6, 2), 3)
+    (12.0, 2.123)
+    """
+    if rewards == 1 or epsilon in (0.0, inf):
+        return epsilon
+    return rewards * epsilon if delta == 0.0 else epsilon_of(rewards * mu_of(epsilon, delta) * SLACK, delta)
 
 
 class Promise(Enum):

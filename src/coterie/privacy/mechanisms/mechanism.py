@@ -4,7 +4,6 @@ What a name means never changes: a new kind of noise is a new file with a value 
 """
 
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Literal, NamedTuple
 
 from coterie.privacy.door import BOOKS
@@ -14,7 +13,7 @@ class Mechanism(NamedTuple):
     name: str
     add: Callable  # (out, secret, die, lasting): keyed noise for all entries, compiled; `lasting` serves the node's whole run
     proof: str  # the note beside this file; empty: there is none, and no price is a loss
-    exact: Callable[[Fraction], int] | None = None  # one draw of that scale, for deployment; None: it is not deployed
+    exact: Callable[..., int] | None = None  # one draw of that scale (and of a share: of so many holders); None: not deployed
     adds_up: Literal["prices", "squares", "never"] = "prices"  # of epsilons, of mus, or not at all
     covers: Literal["entry", "pair", "stream", "nothing"] = "entry"  # what a price pays for; a pair is (number, sum)
     norm: Callable[[int], float] = lambda rewards: 1.0  # of a stream that can hold so many rewards

@@ -6,6 +6,7 @@ handed the sum of all (`SUMS`), which needs no more noise and was paid for by it
 """
 
 from coterie.kernel import node
+from coterie.privacy import exact
 from coterie.privacy.mechanisms.laplace import add_parts
 from coterie.privacy.mechanisms.mechanism import Mechanism
 
@@ -15,5 +16,5 @@ def add_nothing(out, secret, die, lasting):
     """The noise is in the sums already."""
 
 
-SHARES = Mechanism("shares", add_parts, "laplace.md", single=False, many=add_parts)
-SUMS = Mechanism("sums", add_nothing, "laplace.md", covers="nothing")
+SHARES = Mechanism("shares", add_parts, "laplace.md", exact.laplace_share, single=False, many=add_parts)
+SUMS = Mechanism("sums", add_nothing, "laplace.md", exact.no_noise, covers="nothing")
