@@ -12,7 +12,10 @@ from coterie.checking.stage import make_form
 EXAMPLE = str(Path(__file__).parents[2] / "examples/own_algorithm.py")
 
 
-@pytest.mark.parametrize("name", entries())
+USUAL = ("cdp-mab", "fed-ucb", "pr-ucb", "pooled-ucb", "p-fcb")
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in USUAL)) for name in entries()])
 def test_a_built_in_algorithm_keeps_the_contract(name):
     steps, forms = list(inspection.interpreted(name)), len(entries()[name].examples)
     assert steps[0] == f"the file: {name} has {forms} form{'s' if forms > 1 else ''}"

@@ -12,6 +12,7 @@ import pytest
 from coterie.errors import StateError, UsageError
 from coterie.studies import load_study
 from coterie.studies.cluster import ATTEMPTS, Cluster, Told
+from coterie.studies.estimate import estimate_study
 
 TABLE = {
     "horizon": 3_000_000, "replications": 6, "seed": 5, "problem": {"means": [0.9, 0.5], "agents": 3},
@@ -73,7 +74,7 @@ def test_a_batch_that_is_lost_is_given_out_again_before_all_others():
     ray = FakeRay([Told(5, "compiling ucb1"), Lost()], [Told(9, ""), "first"], ["second"])
     made = crew(ray, ["a", "b"])
     assert made.next() is None and made.played() == {"a": 5} and made.note() == "compiling ucb1"
-    assert made.next() is None and made.played() == {}
+    assert made.next() is None and made.played() == {} and made.note() == "waiting for the cluster"
     assert made.next() is None and made.played() == {"a": 9}
     assert [made.next(), made.next()] == [("a", "first"), ("b", "second")] and ray.begun == ["a", "a", "b"]
 
@@ -86,6 +87,25 @@ def test_a_batch_that_kills_every_process_comes_to_an_end():
     with pytest.raises(StateError, match=f"was lost {ATTEMPTS} times"):
         for _ in range(ATTEMPTS):
             made.next()
+
+
+def nodes(*memories, alive=True):
+    return [{"Alive": alive, "Resources": {"CPU": 4.0, "memory": memory}} for memory in memories]
+
+
+def test_a_node_without_memory_for_its_processors_is_told_before_anything_runs():
+    study = load_study(TABLE).specification
+    need = estimate_study(study, 1).memory
+    ray, made = FakeRay(), Cluster(study, [], None, "somewhere")
+    made.ray = ray
+    for good in (nodes(4 * need, 5 * need), nodes(1.0, alive=False), [{"Alive": True, "Resources": {}}]):
+        ray.nodes = lambda good=good: good
+        made._check_nodes()
+    ray.nodes = lambda: nodes(5 * need, 3 * need)
+    with pytest.raises(UsageError, match=r"4 batches at a time need about .* of memory, and a node has .* for them"):
+        made._check_nodes()
+    made.workers = 3
+    made._check_nodes()
 
 
 def test_what_goes_wrong_in_a_batch_is_raised_as_it_was():

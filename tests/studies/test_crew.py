@@ -33,6 +33,28 @@ def test_a_piece_that_is_not_ready_lets_others_go_first():
     assert done == [1, 2, 3, 0]
 
 
+def test_however_many_batches_wait_it_is_looked_up_once_in_a_tick_which_rows_can_run(monkeypatch):
+    class Later:
+        looks, answer = 0, False
+
+        def is_ready(self, engine):
+            self.looks += 1
+            return self.answer
+
+    table = {"horizon": 20, "problem": {"means": [0.9, 0.5], "agents": 2}, "algorithm": [{"name": "ucb1"}]}
+    now, batches = [0.0], [running.Batch(0, first, 1) for first in range(100)]
+    crew = running.LocalCrew(load_study(table).specification, batches, 1)
+    crew.ahead = ahead = Later()
+    monkeypatch.setattr(running.time, "monotonic", lambda: now[0])
+    assert not any(map(crew._is_ready, batches)) and ahead.looks == 1
+    ahead.answer = True
+    assert not any(map(crew._is_ready, batches)) and ahead.looks == 1
+    now[0] += 2 * running.TICK
+    assert all(map(crew._is_ready, batches)) and ahead.looks == 2
+    now[0] += 2 * running.TICK
+    assert all(map(crew._is_ready, batches)) and ahead.looks == 2
+
+
 def test_what_was_played_is_seen_while_a_piece_is_under_way():
     begun, go_on = threading.Event(), threading.Event()
 

@@ -139,7 +139,7 @@ def test_the_real_file_and_the_built_in_table_are_the_same_study():
 
 # What is refused
 
-SOURCES = "problem must have exactly one of means, instance and dataset, got"
+SOURCES = "problem must have exactly one of means, instance, dataset and file, got"
 REFUSED = {
     "unknown data set": (
         study(dataset="diabetis"),
@@ -178,9 +178,9 @@ def test_bad_input_is_refused_in_one_line(source, line):
     assert complaint(source) == f"study: {line}"
 
 
-def test_a_file_without_a_data_set_is_refused(records):
+def test_a_file_beside_means_is_refused(records):
     source = study() | {"problem": {"means": [[0.1, 0.2]], "file": "data/records.csv"}}
-    assert complaint(source).startswith("study: problem.file must be left out unless dataset is given, got ")
+    assert complaint(source) == "study: problem must have exactly one of means, instance, dataset and file, got means and file"
 
 
 def test_a_rule_that_is_not_built_in_asks_for_the_file():

@@ -15,10 +15,11 @@ SETTINGS = [  # agents, arms, rounds, epsilon, gap
     (400, 5, 5_000, 0.2, 0.08),
     (30, 2, 100_000, 1.0, 0.02),
 ]
+KNOWN = {"local": {}, "secagg": {"trust": "aggregation"}, "central": {"trust": "server"}, "unlike": {"unlike": True}}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("known", [{}, {"trust": "aggregation"}, {"unlike": True}], ids=["local", "secagg", "unlike"])
+@pytest.mark.parametrize("known", KNOWN.values(), ids=KNOWN)
 def test_forecasts_are_within_a_fifth_and_their_intervals_hold_the_truth(known):
     """The mean over one set of instances against that over another; standard errors are 1 to 7 %."""
     held = []

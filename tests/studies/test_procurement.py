@@ -128,7 +128,7 @@ def test_an_alpha_that_some_drawn_agent_cannot_meet_is_refused_before_anything_r
     [
         ({"delta": -0.1}, "delta of p-fcb must be a number in [0, 1) (0: Laplace noise), got -0.1"),
         ({"delta": 1.0}, "delta of p-fcb must be a number in [0, 1) (0: Laplace noise), got 1.0"),
-        ({"epsilon": 0}, "epsilon of p-fcb must be a number >= 1e-06 (inf: no privacy), got 0"),
+        ({"epsilon": 0}, "epsilon of p-fcb must be a number in [1e-06, 1e+06] or inf (inf: no privacy), got 0"),
         ({"omega2": -1.0}, "omega2 of p-fcb must be a number in [0, 1000000] (how often an accepted message counts), got -1.0"),
         (
             {"learning": "guess"},

@@ -634,9 +634,12 @@ REFUSED = {
     "problem no table": (study(problem=3), "problem must be a table, got 3"),
     "unknown kind": (
         study(problem__kind="poisson"),
-        "problem.kind must be 'bernoulli', 'gaussian' or 'procurement', got 'poisson'",
+        "problem.kind must be 'bernoulli', 'bounded', 'gaussian', 'logged' or 'procurement', got 'poisson'",
     ),
-    "kind a number": (study(problem__kind=3), "problem.kind must be 'bernoulli', 'gaussian' or 'procurement', got 3"),
+    "kind a number": (
+        study(problem__kind=3),
+        "problem.kind must be 'bernoulli', 'bounded', 'gaussian', 'logged' or 'procurement', got 3",
+    ),
     "means outside": (
         with_problem(means=[[0.1, 0.2, 0.3, 0.4], [0.1, 0.2, 0.3, 1.2]]),
         f"problem.means[1][3] {ENTRY}, got 1.2",
@@ -683,11 +686,11 @@ REFUSED = {
     ),
     "means and instance": (
         study(problem__instance="grid"),
-        "problem must have exactly one of means, instance and dataset, got means and instance",
+        "problem must have exactly one of means, instance, dataset and file, got means and instance",
     ),
     "neither means nor instance": (
         with_problem(agents=3, arms=2),
-        "problem must have exactly one of means, instance and dataset, got none",
+        "problem must have exactly one of means, instance, dataset and file, got none",
     ),
     "unknown instance": (
         with_problem(instance="square", agents=3, arms=2),
@@ -712,7 +715,7 @@ REFUSED = {
     "sigma of a Bernoulli problem": (
         study(problem__sigma=1.0),
         "unknown key 'sigma' in problem; known keys: "
-        "means, instance, between, best, gap, dataset, split, rule, file, agents, arms, heterogeneity, weights, kind",
+        "means, instance, between, best, gap, dataset, split, rule, file, outside, agents, arms, heterogeneity, weights, kind",
     ),
     "clip reversed": (
         study(problem__kind="gaussian", problem__clip=[1, 0]),

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from coterie import contract
 from coterie.checking.source import Function, check_body, check_parameters, function_of, parameters_of
-from coterie.contract import HOOKS, SWITCHES, Algorithm, Entry, Method, Options, out_record, plan_record
+from coterie.contract import DEPLOYED, HOOKS, SWITCHES, Algorithm, Entry, Method, Options, out_record, plan_record
 from coterie.engines.faults import tale_record
 from coterie.errors import AlgorithmError
 from coterie.guests import place_of, reason_of, shown
@@ -127,7 +127,7 @@ def check_role(role: Algorithm, p: Any, file: str) -> None:
 
 def hooks_of(role: Algorithm, place: str) -> list[tuple[str, Function]]:
     """Those that are its own."""
-    given = [(name, getattr(role, name)) for name in HOOKS + SWITCHES]
+    given = [(name, getattr(role, name)) for name in HOOKS + SWITCHES + DEPLOYED]
     return [
         (name, function_of(made, place, name))
         for name, made in given
@@ -171,7 +171,7 @@ def check_sum(message: np.dtype, place: str) -> None:
 
 def fields_for(role: Algorithm, p: Any, records: dict[str, np.dtype], name: str, hook: Function) -> dict[str, frozenset[str]]:
     """What each parameter of a hook is made of, by its place in the contract."""
-    message = records.get("hears", records["message"]) if name in ("hear", "overhear") else records["message"]
+    message = records.get("hears", records["message"]) if name in ("hear", "overhear", "fits") else records["message"]
     kinds: dict[str, Any] = {
         "secret": secret_record(p.arms, role.marks(p), True), "inner": records["inner"], "open": records["open"],
         "peer": records["peer"], "peers": records["peer"], "plan": plan_record(p), "out": out_record(role, p),

@@ -13,7 +13,9 @@ __all__ = ["Bernoulli", "draw", "lay_out", "reach", "regret", "regret_until", "v
 
 
 class Bernoulli(Law):
-    values = (0.0, 1.0)
+    @property
+    def values(self) -> tuple[float, ...]:
+        return 0.0, 1.0
 
     def world_of(self, means: np.ndarray, weights: Sequence[float] | None) -> np.ndarray:
         return world(means, weights)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy import float64
+from pydantic import Field
 
 from coterie.choices import Factor, Finite, Interval
 from coterie.kernel import UNIT, capacity, node, normal, record, rounded_normal, side
@@ -18,8 +19,8 @@ __all__ = ["Gaussian", "draw", "lay_out", "reach", "regret", "regret_until", "vi
 
 
 class Gaussian(Law):
-    sigma: Factor = 1.0
-    clip: Interval | None = None
+    sigma: Factor = Field(1.0, title="standard deviation of a reward")
+    clip: Interval | None = Field(None, title="rewards are cut to it; without it no noise makes them private")
 
     mean = Finite
 

@@ -37,7 +37,9 @@ def uniform(arms: int, rng: np.random.Generator, between: tuple[float, float] | 
 
 
 class UniformOptions(Options):
-    between: Annotated[tuple[Probability, Probability], AfterValidator(ascending)] | None = None
+    between: Annotated[tuple[Probability, Probability], AfterValidator(ascending)] | None = Field(
+        None, title="where means are drawn; by default from 0 to 1"
+    )
 
 
 def _uniform_said(problem: Mapping[str, Any]) -> str:

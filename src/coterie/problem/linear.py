@@ -17,12 +17,31 @@ class Law(Options):
     """
 
     mean: ClassVar[Any] = Probability  # what a mean may be
-    values: ClassVar[tuple[float, ...]] = ()  # that a reward may have, where they are few
+    in_order: ClassVar[bool] = False  # whether rewards are those of a log, one after the other
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """That a reward may have, where they are few."""
+        return ()
 
     @property
     def range(self) -> tuple[float, float]:
         """Where rewards lie."""
         return 0.0, 1.0
+
+    @property
+    def given(self) -> tuple[float, float]:
+        """Where rewards lie in a table of one's own: in their own unit, where algorithms see them in another."""
+        return self.range
+
+    @property
+    def unit(self) -> float:
+        """What a reward of 1 is worth there; regret is told in it."""
+        return 1.0
+
+    def scaled(self, means: np.ndarray) -> np.ndarray:
+        """Means of the unit in which they are given, as algorithms see them."""
+        return means
 
     @property
     def largest_reward(self) -> float:
@@ -36,6 +55,12 @@ class Law(Options):
 
     def world_of(self, means: np.ndarray, weights: Sequence[float] | None) -> np.ndarray:
         raise NotImplementedError
+
+    def drawn_world(
+        self, means: np.ndarray, weights: Sequence[float] | None, agents: int, rng: np.random.Generator
+    ) -> np.ndarray:
+        """That of one replication, where they differ."""
+        return self.world_of(means, weights)
 
     @staticmethod
     def sentence(problem: Mapping[str, Any]) -> str:

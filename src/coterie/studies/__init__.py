@@ -7,7 +7,7 @@ from typing import Any
 
 from coterie.errors import UsageError
 from coterie.studies.estimate import Estimate, estimate_study
-from coterie.studies.reading import BUILTIN, load, title_of
+from coterie.studies.reading import BUILTIN, builtin_names, load, title_of
 from coterie.studies.results import Result, make_result, manifest, read_result
 from coterie.studies.running import Progress, check_rows, run_batches
 from coterie.studies.spec import Specification
@@ -56,7 +56,7 @@ class Study:
             raise UsageError("fresh must be left out without a folder (out), got True")
         if progress is not None and not callable(progress):
             raise UsageError(f"progress must be a function of (done, total, label), got {progress!r}")
-        self.forecast(workers).refuse(Path(out) if out is not None else None)
+        self.forecast(1 if address else workers).refuse(Path(out) if out is not None else None)  # nodes are asked later
         check_rows(self.specification)
         play = partial(run_batches, self.specification, workers, progress=progress, engine=engine, address=address)
         if out is None:
@@ -81,10 +81,6 @@ def load_study(source: str | Path | Mapping[str, Any], sets: Sequence[str] = ())
     if isinstance(sets, str) or not (isinstance(sets, Sequence) and all(isinstance(one, str) for one in sets)):
         raise UsageError(f"sets must be a list of texts such as 'horizon=1000', got {sets!r:.60}")
     return Study(load(source, sets))
-
-
-def builtin_names() -> list[str]:
-    return sorted(path.stem for path in BUILTIN.glob("*.toml"))
 
 
 def builtin_studies() -> dict[str, str]:

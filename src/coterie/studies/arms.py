@@ -13,7 +13,8 @@ from coterie.problem import diabetes
 from coterie.problem.instances import INSTANCES, TIE, heterogeneous, smallest_gap
 from coterie.problem.laws import LAWS
 from coterie.problem.linear import quality
-from coterie.studies.spec import ArmProblem, Row, Specification
+from coterie.studies.problems import ArmProblem
+from coterie.studies.spec import Row, Specification
 
 if TYPE_CHECKING:
     from coterie.studies.case import Case
@@ -47,7 +48,7 @@ class Arms:
     def drawn(self) -> bool:
         """Whether there is more than one instance."""
         named = INSTANCES.get(self.about.instance)
-        return self.about.heterogeneity > 0 or (named is not None and named.drawn)
+        return self.about.heterogeneity > 0 or self.about.in_order or (named is not None and named.drawn)
 
     def check(self) -> None:
         """Refuse instances that cannot be played."""
@@ -59,6 +60,8 @@ class Arms:
 
     def measure(self, case: "Case", run: Run, first: int) -> Columns:
         """Of each replication, from the `first` on: what a row tells beyond its regret."""
+        if self.about.in_order:
+            refuse_beyond(self.about, case, run)
         return {}
 
     def tell(self, method: Method, columns: Columns, agents_shown: int) -> dict[str, Any]:
@@ -67,6 +70,20 @@ class Arms:
 
     def compare(self, summary: list[Any], columns: list[Columns]) -> None:
         """Tell each row how it stands to the others."""
+
+
+def refuse_beyond(about: Any, case: "Case", run: Run) -> None:
+    """A log cannot answer where an agent would have played an arm more often than the log has rewards of it."""
+    arms = about.arms
+    played, there = run.secrets["count"][:, :, :arms].max(axis=0), case.worlds["length"][:, :arms]
+    if (played > there).any():
+        agent, arm = (int(place) for place in np.argwhere(played > there)[0])
+        told = about.told_by_table()
+        whom = told["agent_names"][agent] if "agent_names" in told else str(agent)
+        which = told["arm_names"][arm] if "arm_names" in told else str(arm)
+        wanted = f"agent {whom!r} would play arm {which!r} {played[agent, arm]:,} times"
+        wanted += f", and has {there[agent, arm]:,} rewards of it"
+        raise UsageError(f"horizon must be shorter for this log to answer, got {case.horizon:,}: {wanted}")
 
 
 def make_setting(study: Specification, row: Row, means: np.ndarray, overall: np.ndarray) -> Setting:
@@ -100,11 +117,13 @@ def make_problem(about: ArmProblem, rng: np.random.Generator) -> tuple[ModuleTyp
     """The kind of rewards, the world, and the means [agents, arms], or [1, arms] where all agents are alike."""
     if about.dataset:
         means = diabetes.table(about.rule, about.split, about.file).means
+    elif about.file:
+        means = about.table_means()
     elif about.instance:
         means = INSTANCES[about.instance].made(about.arms, rng, about)
     else:
         means = np.array(about.means, float)
     if about.heterogeneity > 0:
         means = heterogeneous(means, about.agents, about.heterogeneity, rng)
-    means = np.atleast_2d(means)
-    return sys.modules[LAWS[about.kind].__module__], about.world_of(means, about.weights), means
+    means = about.scaled(np.atleast_2d(means))
+    return sys.modules[LAWS[about.kind].__module__], about.drawn_world(means, about.weights, about.agents, rng), means

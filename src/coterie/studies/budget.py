@@ -22,6 +22,7 @@ from coterie.studies.spec import Specification, finite_or_null, rewritten
 
 NOT_PRIVATE = "not private: "  # so begins the note of a claim that says why no finite epsilon holds
 NS_OF_ROUND = 100.0  # of one agent with one arm, compiled
+PERSON = 10  # rewards of one, where nobody has counted them
 STEPS, TOLERANCE = 60, 1e-9  # of the search for the epsilon to state
 
 Allow = Callable[[float], None]  # told a forecast of seconds; raises where nobody wants to wait so long
@@ -108,6 +109,12 @@ def added_up(prices: Iterable[Price], rewards: int = 1) -> tuple[float, float]:
     if inf in losses or delta >= 1:
         return inf, min(delta, 1.0)
     return rounded_up(sum(map(Fraction, losses), Fraction(0))), delta
+
+
+def person_of(study: Specification) -> int:
+    """Of how many rewards of one person to speak."""
+    most = study.problem.rewards_of_person
+    return most if most > 1 else PERSON
 
 
 def seconds_needed(method: Method, horizon: int) -> float:

@@ -175,7 +175,7 @@ def _make_case(study: Specification, row: Row, replication: int) -> Case:
     problem, worlds, overall, setting = asked.instance(row, replication)
     lines = Lines(study.network, study.problem.agents, *((study.seed, replication) if is_drawn(study.network) else ()))
     method = build(entry, row.options, setting._replace(heard=lines.heard))
-    if row.content:  # that clients fold is a property of an algorithm's text, which nobody has proved for a user's own
+    if row.content or study.problem.in_order:  # that clients fold is proved of our own texts, where agents have one law
         method = method._replace(folds=False, crowds=())
     check_faults(row, method, study.problem.agents)
     method = method._replace(warnings=(*method.warnings, *fault_warnings(row, method)))
@@ -215,15 +215,18 @@ def make_weather(study: Specification, row: Row, method: Method, truth: np.ndarr
 
 
 def check_faults(row: Row, method: Method, agents: int) -> None:
-    """Sums need every report, and noise in shares the honest ones: anyone's message may be contaminated."""
-    sealed = not method.node.mechanism.single
+    """Sums need every report or a quorum, and noise in shares the honest ones: anyone's message may be contaminated."""
+    sealed, faults, liars = not method.node.mechanism.single, row.faults, agents - row.honest(agents)
     if not sealed and not method.node.trusts:
         return
-    for key in ("loss", "dropout", *(["contamination"] if sealed else [])):
-        if getattr(row.faults, key) > 0:
-            raise UsageError(f"faults.{key} must be 0 where the noise needs every report, got {getattr(row.faults, key):g}")
-    if sealed and row.honest(agents) < method.holders:
-        most = f"{row.honest(agents)} ({agents} agents, of whom {agents - row.honest(agents)} lie)"
+    unless = " or a quorum below all agents" if sealed else ""
+    for key in ("loss", "dropout") if method.quorum in (0, agents) else ():
+        if getattr(faults, key) > 0:
+            raise UsageError(f"faults.{key} must be 0 where the noise needs every report{unless}, got {getattr(faults, key):g}")
+    if sealed and faults.contamination > 0:
+        raise UsageError(f"faults.contamination must be 0 where the noise is in shares, got {faults.contamination:g}")
+    if sealed and liars > method.quorum - method.holders:
+        most = f"{method.quorum - liars} ({agents} agents, of whom {liars} lie)"
         raise UsageError(f"honest must be at most {most}, got {method.holders}: a liar's share of noise is missing")
 
 
@@ -237,6 +240,9 @@ def fault_warnings(row: Row, method: Method) -> Iterator[str]:
     mute = role.lie is contract.lie and role.pose is contract.pose and not enclosed
     if (faults.liars > 0 or faults.contamination > 0) and speaks and mute:
         yield f"{role.name} has no hook `lie`: its liars tell the truth"
+    if not role.mechanism.single and (faults.loss > 0 or faults.dropout > 0):
+        differ = "where agents differ, the mean is that of those who were heard"
+        yield f"of fewer than {method.quorum} reports no sum is opened, and what a sum lacks is lost: {differ}"
 
 
 def checkpoints(study: Specification) -> np.ndarray:
@@ -306,7 +312,7 @@ def among_peers(study, method, lines, gaps):
     wires, price = wires_of_lines(lines, method.life, method.meetings), study.network.link_cost.peer
     phases = len(wires.links.first)
     hearers = len(wires.links.sender) / (phases * study.problem.agents)
-    bounds = theory(method, lines.graph(), gaps, study.horizon) if method.bound and phases == 1 else {}
+    bounds = theory(method, lines.graph(), gaps, study) if method.bound and phases == 1 else {}
 
     def traffic(tally):
         messages = tally["up_messages"] * hearers + 2 * tally["meetings"]
@@ -319,14 +325,14 @@ def among_peers(study, method, lines, gaps):
     return 0, wires, traffic
 
 
-def theory(method: Method, graph: Graph, gaps: np.ndarray, horizon: int) -> dict[str, float]:
+def theory(method: Method, graph: Graph, gaps: np.ndarray, study: Specification) -> dict[str, float]:
     """What the paper proves about the regret per agent, beside what is true of any algorithm."""
     assert method.bound is not None
-    lambda_2 = second_eigenvalue(graph)
+    lambda_2, unit = second_eigenvalue(graph), study.problem.unit
     return {
         "lambda_2": lambda_2,
-        "bound_per_agent": method.bound(gaps, lambda_2),
-        "trivial_bound_per_agent": trivial_bound(gaps, horizon),
+        "bound_per_agent": unit * method.bound(gaps, lambda_2),
+        "trivial_bound_per_agent": unit * trivial_bound(gaps, study.horizon),
     }
 
 

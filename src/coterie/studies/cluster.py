@@ -7,10 +7,12 @@ any run.
 """
 
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import cache
+from math import inf
 from typing import Any, NamedTuple
 
 from coterie.engines.waiting import TICK
@@ -42,8 +44,22 @@ class Cluster:
     def start(self) -> None:
         self.ray = _ray()
         _connect(self.ray, self.workers, self.address)
+        self._check_nodes()
         self.bundle = self.ray.put(pack(self.study))
         self.task = self.ray.remote(max_retries=0, num_returns="streaming")(play)
+
+    def _check_nodes(self) -> None:
+        """Whether each node that is there has memory for a batch on each of its processors; processes share nothing."""
+        from coterie.studies.estimate import estimate_study, size_text
+
+        need = estimate_study(self.study, 1).memory
+        for node in self.ray.nodes():
+            has = node["Resources"] if node["Alive"] else {}
+            hands = min(int(has.get("CPU", 0)), self.workers or sys.maxsize)
+            if hands * need > has.get("memory", inf):
+                needed = f"{hands} batches at a time need about {size_text(hands * need)} of memory"
+                remedy = "fewer agents, arms or hops need less, as does a node that offers Ray fewer processors (--num-cpus)"
+                raise UsageError(f"{needed}, and a node has {size_text(has['memory'])} for them: {remedy}")
 
     def next(self) -> tuple[Any, Any] | None:
         """As of a crew."""
@@ -87,6 +103,8 @@ class Cluster:
         return dict.fromkeys(self.tasks.values(), 0) | {piece: told.played for piece, told in self.told.items()}
 
     def note(self) -> str:
+        if not self.told:
+            return "waiting for the cluster"
         return next((told.note for told in self.told.values() if told.note), "")
 
     def stop(self) -> None:

@@ -23,8 +23,9 @@ from coterie.errors import UsageError
 from coterie.privacy.secret import envelope_record, secret_record
 from coterie.problem import bernoulli, suppliers
 from coterie.studies.case import entry_of, errors_of, is_random
+from coterie.studies.problems import Procurement
 from coterie.studies.running import batch_size
-from coterie.studies.spec import Procurement, Row, Specification
+from coterie.studies.spec import Row, Specification
 from coterie.studies.wiring import Wires, heard_of, wires_of
 
 GIB = 2.0**30
@@ -201,8 +202,10 @@ def world_bytes(study: Specification) -> float:
     if isinstance(about, Procurement):
         most = suppliers.CAPACITY_DRAWN if about.distribution else int(about.largest_reward)
         return about.agents * about.producers * 8.0 * (most + 16)
-    told = about.means is not None and isinstance(about.means[0], tuple)
+    told = (about.means is not None and isinstance(about.means[0], tuple)) or bool(about.file)
     rows = about.agents if told or about.heterogeneity else 1
+    if about.in_order:
+        return 60.0 * about.told_by_table()["data"]["rewards"]
     return 3.0 * rows * bernoulli.world(np.zeros((1, about.arms))).itemsize
 
 
@@ -233,7 +236,7 @@ def peer_bytes(study: Specification, row: Row, method: Method, wires: Wires, gro
     node, p, agents = method.node, method.p, study.problem.agents
     message, ring = node.message(p).itemsize, wires.delay + 1
     each = role_bytes(node, p, sells(study)) + growth * max(0, agents - AGENTS_BUILT) + 40 + ring * (message + 8) + 4 * p.arms
-    each += plan_record(p).itemsize + 40 if node.commits else 0
+    each += plan_record(p).itemsize + (40 if node.commits else 16)
     if not node.additive:
         return agents * each + wires.links * node.peer(p).itemsize + common_bytes(method, study.checkpoints)
     former = wires.links if singly(study, row) or wires.sparse else agents

@@ -36,12 +36,12 @@ def floor_of(study: Specification, row: Row, privacy: Mapping[str, Any]) -> Floo
             constants.append(unlike_constant(means))
         else:
             return None
-    return {"constant": float(np.mean(constants)), "kind": kind, "label": LABEL}
+    return {"constant": float(np.mean(constants)) * study.problem.unit, "kind": kind, "label": LABEL}
 
 
 def epsilon_of(privacy: Mapping[str, Any]) -> float:
     """What was booked, where it is pure and holds against those who see what is played; else inf."""
-    holds = privacy["accounted"]
+    holds = privacy.get("per_reward", privacy["accounted"])
     if not holds["epsilon"] or holds["delta"] or privacy["adversary"] == SEES_NO_CHOICES:
         return inf
     return float(holds["epsilon"])

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from math import inf
+from math import inf, sqrt
 from typing import Any, NamedTuple
 
 from coterie.errors import UsageError
@@ -37,7 +37,7 @@ class Guess:
         except ValueError as error:
             raise UsageError(f"epsilon {error}") from None
         self._require("best", 0 < self.best < 1, "a number > 0 and < 1")
-        self._require("gap", GAP_LEAST <= self.gap < self.best, f"a number >= {GAP_LEAST:g} and < best (default 0.6)")
+        self._require("gap", GAP_LEAST <= self.gap < self.best, f"a number >= {GAP_LEAST:g} and < best ({self.best:g})")
         self._require("message-cost", 0 <= self.message_cost < inf, "a finite number >= 0")
         self._require("liars", 0 <= self.liars < 0.5, "a number >= 0 and < 0.5")
         self._require("trust", self.trust in TRUSTED, " or ".join(TRUSTED))
@@ -83,7 +83,8 @@ ALONE = Choice("solo-ucb")
 
 def choices(guess: Guess) -> list[Choice]:
     """The first line of the table that fits: what to run as a rule, and what may cost less in regret and messages together."""
-    assumed = round(min(max(guess.liars + 0.2, 0.3), 0.49), 2)  # where few have voted, liars are more than their share
+    spread = 2.0 * sqrt(guess.liars * (1.0 - guess.liars) / guess.agents)  # by chance liars are more than their share of votes
+    assumed = round(min(guess.liars + spread, 0.49), 2)
     through_peers, eliminating = Choice("pooled-ucb", ("through", "peers")), Choice("ddp-mab")
     table = (
         (guess.liars > 0, Choice("pr-ucb", ("liars_assumed", assumed))),

@@ -16,6 +16,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from coterie.errors import hint, nearest
+from coterie.options import Takes
 
 KeyPath = tuple[str | int, ...]
 Model = TypeVar("Model", bound=BaseModel)
@@ -173,7 +174,10 @@ def choices_of(annotation: Any, outer_limits: Mapping[str, Any] | None = None) -
     bare, marks = unwrap(annotation)
     limits = dict(outer_limits or {}) | limits_of(marks)
     arguments = [argument for argument in get_args(bare) if argument is not type(None)]
-    if get_origin(bare) is Literal:
+    spelt = [mark.text for mark in marks if isinstance(mark, Takes)]
+    if spelt:
+        choices = spelt[:1]
+    elif get_origin(bare) is Literal:
         choices = [repr(argument) for argument in arguments]
     elif is_union(bare):
         choices = [choice for argument in arguments for choice in choices_of(argument, limits)]

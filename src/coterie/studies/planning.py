@@ -51,7 +51,8 @@ class Forecast(NamedTuple):
         if self.regret is None:
             return {"row": row, "regret": None, "messages": None, "total": None, "shortened": False}
         low, high = np.percentile(self.regret, PERCENTILES, method="weibull")  # between whom the next one lies so often
-        regret = {"mean": float(self.regret.mean()), "low": float(low), "high": float(high)}
+        mean = float(self.regret.mean())
+        regret = {"mean": mean, "low": min(float(low), mean), "high": max(float(high), mean)}
         return {"row": row, "regret": regret, "messages": self.messages, "total": self.total, "shortened": self.shortened}
 
 

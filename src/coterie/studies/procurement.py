@@ -9,7 +9,8 @@ from coterie.errors import UsageError
 from coterie.problem import procurement, suppliers
 from coterie.problem.suppliers import Suppliers
 from coterie.studies.arms import PROBLEM
-from coterie.studies.spec import Procurement, Specification
+from coterie.studies.problems import Procurement
+from coterie.studies.spec import Specification
 
 
 def is_drawn(about: Procurement) -> bool:

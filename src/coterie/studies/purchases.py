@@ -13,8 +13,9 @@ from coterie.engines.simulate import Run
 from coterie.problem import oracles, procurement
 from coterie.problem.suppliers import Suppliers
 from coterie.studies.arms import Arms, Columns, Instance
+from coterie.studies.problems import Procurement
 from coterie.studies.procurement import check, instance_of, is_drawn, make_procurement, suppliers_of
-from coterie.studies.spec import Procurement, Row, Specification, finite_or_null, rewritten
+from coterie.studies.spec import Row, Specification, finite_or_null, rewritten
 from coterie.studies.spread import spread
 
 if TYPE_CHECKING:

@@ -86,24 +86,36 @@ def load(source: str | Path | Mapping[str, Any], sets: Sequence[str] = ()) -> Sp
 
 
 def read(source: str | Path | Mapping[str, Any]) -> Document:
-    """Find the study and parse it. A built-in name goes before a file of that name, which can be written `./name`."""
+    """Find the study and parse it."""
     if isinstance(source, Mapping):
         return Document("study", "study", Path.cwd(), frozen(source))
-    known = sorted(path.stem for path in BUILTIN.glob("*.toml"))
-    file = BUILTIN / f"{source}.toml" if source in known else Path(source)
+    file = file_of(source)
+    return Document(file.stem, str(source), file.parent, parse(text_of(source), str(source)))
+
+
+def builtin_names() -> list[str]:
+    return sorted(path.stem for path in BUILTIN.glob("*.toml"))
+
+
+def file_of(source: str | Path) -> Path:
+    """A built-in name goes before a file of that name, which can be written `./name`."""
+    return BUILTIN / f"{source}.toml" if isinstance(source, str) and source in builtin_names() else Path(source)
+
+
+def text_of(source: str | Path) -> str:
+    file = file_of(source)
     try:
         if not str(source):  # a path of no letters is the folder one stands in
             raise FileNotFoundError
-        text = file.read_text(encoding="utf-8")
+        return file.read_text(encoding="utf-8")
     except FileNotFoundError:
-        near = hint(file.stem, known, "`coterie studies` lists them")
+        near = hint(file.stem, builtin_names(), "`coterie studies` lists them")
         wanted = "the path of a TOML file or the name of a built-in study"
         raise UsageError(f"study must be {wanted}, got {given(str(source))}{near}") from None
     except OSError as error:
         raise UsageError(f"{source}: cannot be read: {error.strerror}") from None
     except ValueError:
         raise UsageError(f"{source}: is not text in UTF-8, as TOML is") from None
-    return Document(file.stem, str(source), file.parent, parse(text, str(source)))
 
 
 def title_of(study: str) -> str:

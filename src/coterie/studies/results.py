@@ -119,7 +119,7 @@ def summarise(study: Specification, row: Row, columns: Columns) -> SummaryRow:
     case = make_case(study, row, 0)
     agents, curves, seconds = study.problem.agents, columns["curves"], columns["seconds"].sum()
     honest, marks = row.honest(agents), checkpoints(study)
-    said = statement(case.method.claim, case.doors, loss(study, case, columns))
+    said = statement(case.method.claim, case.doors, loss(study, case, columns), study.problem.rewards_of_person)
     mean = {name: float(values.mean()) for name, values in columns.items() if values.ndim == 1}
     facts = {
         "label": row.label,

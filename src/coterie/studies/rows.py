@@ -72,10 +72,12 @@ class Loss(TypedDict):
 
 
 class Privacy(TypedDict):
-    """See `privacy.statement.statement`."""
+    """See `privacy.statement.statement`. Where a table names persons, its numbers are those of the one with most rewards."""
 
     claimed: Loss | None
     accounted: Loss
+    rewards: NotRequired[int]  # of one person, where it has more than one
+    per_reward: NotRequired[Loss]
     private: bool
     unit: str
     adversary: str

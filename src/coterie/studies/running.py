@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ import numpy as np
 from coterie.contract import Method
 from coterie.engines.compiled import Engine
 from coterie.engines.simulate import Run
+from coterie.engines.waiting import TICK
 from coterie.privacy.accountant import accounted
 from coterie.studies.ahead import Ahead, Progress, Want
 from coterie.studies.case import Case, is_random, make_case, problem_of
@@ -80,8 +82,16 @@ class LocalCrew(Crew):
         wanted: dict[Engine | None, Want] = {}
         for row, engine in self.engines.items():
             wanted.setdefault(engine, Want(0, row, firsts[row].first))
-        self.ahead = Ahead([study], wanted, hands)
-        super().__init__(partial(_run, study, cases), waiting, hands, lambda one: self.ahead.is_ready(self.engines[one.row]))
+        self.ahead, self.ready, self.looked = Ahead([study], wanted, hands), set[int](), -inf
+        super().__init__(partial(_run, study, cases), waiting, hands, self._is_ready)
+
+    def _is_ready(self, batch: Batch) -> bool:
+        """However many batches wait, it is looked up once in a tick which rows can run: the compiler needs the processors."""
+        if time.monotonic() > self.looked + TICK:
+            self.looked = time.monotonic()
+            waiting = [row for row in self.engines if row not in self.ready]
+            self.ready.update(row for row in waiting if self.ahead.is_ready(self.engines[row]))
+        return batch.row in self.ready
 
     def start(self) -> None:
         self.ahead.start()

@@ -16,8 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from coterie.errors import StateError, StorageError
+from coterie.errors import StateError, StorageError, UsageError
 from coterie.files import SCRATCH, alone, make_folder, read, refused, write
+from coterie.studies.rows import Summary
+from coterie.version import VERSION
 
 MANIFEST, SUMMARY, PARTS = "manifest.json", "summary.json", "parts"
 RESULTS = ("results.parquet", "replications.parquet", SUMMARY)  # in the order in which they are written
@@ -65,16 +67,17 @@ def is_complete(folder: Path, about: Mapping[str, Any]) -> bool | None:
     return os.path.exists(folder / SUMMARY)
 
 
-def read_manifest(folder: Path, version: str | None = None) -> dict[str, Any]:
-    """`version`: any other one is refused, whatever else its manifest may hold."""
+def read_manifest(folder: Path, version: str | None = None, to_be_run: bool = True) -> dict[str, Any]:
+    """`version`: any other one is refused, whatever else its manifest may hold. `to_be_run`: the folder is not only read."""
     path = folder / MANIFEST
     found = _parsed(read(path))
     if not isinstance(found, dict):
         raise damaged(path, "it is no table")
     made = found.get("version")
     if version and isinstance(made, str) and made != version:
+        wanted, remedy = ("be empty or hold", "name another folder") if to_be_run else ("hold", "run its study again")
         got = f"a run of version {made}, whose numbers are others"
-        raise StateError(f"{folder}: must be empty or hold a run of version {version}, got {got}: name another folder")
+        raise StateError(f"{folder}: must {wanted} a run of version {version}, got {got}: {remedy}")
     for key, kind in ABOUT.items():
         if not isinstance(found.get(key), kind):
             raise damaged(path, f"it has no {key}")
@@ -107,6 +110,16 @@ def read_results(folder: Path) -> dict[str, bytes]:
         if hashlib.sha256(found[name]).hexdigest() != sums.get(name):
             raise damaged(folder / name, "it is not what was written")
     return found
+
+
+def read_summary(folder: Path) -> Summary:
+    """Of a finished run."""
+    if not os.path.exists(folder / MANIFEST):
+        raise UsageError(f"a run must be the folder that `coterie run` has written, got {str(folder)!r}")
+    read_manifest(folder, VERSION, to_be_run=False)
+    if not os.path.exists(folder / SUMMARY):
+        raise UsageError(f"{folder}: must hold a finished run, got one that was interrupted: run it again to go on")
+    return json.loads(read_results(folder)[SUMMARY])
 
 
 def save_part(path: Path, columns: Mapping[str, np.ndarray]) -> None:

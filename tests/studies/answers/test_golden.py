@@ -26,6 +26,7 @@ SIZES = {
     "hospitals": ["horizon=20000", "replications=6"],
     "li": ["horizon=100000", "replications=5"],
     "quickstart": ["horizon=20000", "replications=6"],
+    "secure": ["horizon=20000", "replications=5"],
     "solanki": ["horizon=2000", "replications=5"],
     "suppliers": ["horizon=1000", "replications=5"],
     "zhu": ["horizon=20000", "replications=5"],

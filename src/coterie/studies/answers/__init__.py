@@ -13,7 +13,7 @@ import polars as pl
 from coterie.privacy.statement import UNIT_OF_PRIVACY
 from coterie.studies.answers import liars, other, procurement, sweeps, together
 from coterie.studies.answers.figures import figures
-from coterie.studies.answers.promises import red_line
+from coterie.studies.answers.promises import epsilons, red_line
 from coterie.studies.answers.told import Said, Told, with_all_rows
 from coterie.studies.differences import runs_of
 from coterie.studies.groups import sweep_of
@@ -68,7 +68,30 @@ def caveats(told: Told, said: Said) -> list[str]:
         found.append(f"{'One run' if runs == 1 else f'{runs} runs'}: too few for an interval, so any difference may be chance.")
     if told.study["problem"].get("dataset"):
         found.append("Simulated from old records; not a medical finding.")
-    units = {row["privacy"]["unit"] for row in told.rows if row["promise"]["state"] in ("kept", "weak")}
-    if UNIT_OF_PRIVACY in units:
-        found.append(told.say(f"ε protects {UNIT_OF_PRIVACY}, not one person."))
+    return [*found, *about_table(told), *about_persons(told)]
+
+
+def about_table(told: Told) -> list[str]:
+    """How sure the means of a table of one's own are."""
+    problem = told.study["problem"]
+    found = [problem["data"]["note"]] if problem.get("data") else []
+    if problem.get("kind") == "logged":
+        found.append("Runs differ in the order of the log's rewards alone: their intervals say nothing about other logs.")
     return found
+
+
+def about_persons(told: Told) -> list[str]:
+    """Whom epsilon protects: one reward, or one person where a table tells how many rewards a person has."""
+    kept = [row["privacy"] for row in told.rows if row["promise"]["state"] in ("kept", "weak")]
+    person = told.study["problem"].get("person")
+    if not kept:
+        return []
+    if person and person["rewards"] == 1:
+        return [f"Each of the table's {person['persons']:,} persons has one reward: ε protects a person."]
+    if person:
+        most = f"ε is that of a person with {person['rewards']:,} rewards, the most that one has in the table"
+        each = epsilons([privacy["per_reward"]["epsilon"] for privacy in kept])
+        return [f"{most}; of one reward it is {each.partition('=')[2].strip()}."]
+    if UNIT_OF_PRIVACY in {privacy["unit"] for privacy in kept}:
+        return [told.say(f"ε protects {UNIT_OF_PRIVACY}, not one person.")]
+    return []

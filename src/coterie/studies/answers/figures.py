@@ -51,8 +51,10 @@ def privacy(row: SummaryRow) -> Figure:
     promise, limit = row["promise"], epsilon_text(row["privacy"]["accounted"])
     if promise["state"] == "nothing":
         return {"value": "nothing promised", "label": "sends nothing" if sends_nothing(row) else f"{limit} holds"}
-    label = f"{STATES[promise['state']]}: a guess of one reward is right in at most {at_most(promise['guess'] or 0.0)}"
-    return {"value": f"ε{GLUE}={GLUE}{limit}", "label": label}
+    rewards = row["privacy"].get("rewards", 1)
+    what = f"a guess about one with {rewards:,} rewards" if rewards > 1 else "a guess of one reward"
+    label = f"{STATES[promise['state']]}: {what} is right in at most {at_most(promise['guess'] or 0.0)}"
+    return {"value": f"ε{GLUE}={GLUE}{limit}{' per person' if rewards > 1 else ''}", "label": label}
 
 
 def broken(told: Told, rows: Sequence[int]) -> Figure:

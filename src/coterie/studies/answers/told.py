@@ -141,7 +141,8 @@ class Told:
         """What a row keeps: ε = 1."""
         promised = self.rows[row]["promise"]["promised"]
         assert promised is not None
-        return f"ε{GLUE}={GLUE}{rounded_up_text(promised, 3)}{' (weak)' if self.state(row) == 'weak' else ''}"
+        whose = " per person" if "per_reward" in self.rows[row]["privacy"] else ""
+        return f"ε{GLUE}={GLUE}{rounded_up_text(promised, 3)}{whose}{' (weak)' if self.state(row) == 'weak' else ''}"
 
 
 def unit_of(rows: Sequence[SummaryRow]) -> Unit:
