@@ -11,13 +11,27 @@ from typing import Any
 from coterie.errors import CoterieError, StateError, StorageError, UsageError
 from coterie.version import VERSION as __version__
 
-__all__ = ["CoterieError", "StateError", "StorageError", "UsageError", "__version__", "builtin_studies", "load_study"]
+__all__ = [
+    "CoterieError", "StateError", "StorageError", "UsageError", "__version__", "builtin_studies", "load_study", "open_agent",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     """The compiler takes half a second to import: only those who run something pay for it."""
-    if name in ("load_study", "builtin_studies"):
-        from coterie import studies
+    if name == "load_study":
+        from coterie.notebook import load_study
 
-        return getattr(studies, name)
+        return load_study
+    if name == "builtin_studies":
+        from coterie.studies import builtin_studies
+
+        return builtin_studies
+    if name == "open_agent":
+        from coterie.deploy.opening import open_agent
+
+        return open_agent
     raise AttributeError(f"module 'coterie' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

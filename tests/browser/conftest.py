@@ -15,9 +15,9 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 OPEN_ALL = "document.querySelectorAll('details').forEach(one => { one.open = true })"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """The installed one: nothing is fetched."""
+    """The installed one: nothing is fetched. It is closed after each file: while it is open no other loop can run."""
     program = next(filter(None, map(shutil.which, NAMES)), None)
     if program is None:
         pytest.skip("needs an installed Chromium")
@@ -28,7 +28,7 @@ def browser() -> Iterator[Any]:
         found.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def opened(browser: Any) -> Callable[..., Any]:
     """Opens a file in a window of its own and closes it again; what the page does on its own is kept in `noise`."""
 
@@ -53,7 +53,7 @@ def is_foreign(asked: str, address: str) -> bool:
     return asked.partition("#")[0] != address and not asked.startswith(("data:", "blob:"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def look(opened: Callable[..., Any]) -> Callable[..., list[str]]:
     """All that is wrong with the looks of a page, in every width, light and dark."""
 
@@ -81,7 +81,7 @@ def hero_faults(page: Any, width: int) -> list[str]:
     return [f"{width} px: the hero is seen only after {seen:.0f} px"] if seen > 1000 else []
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def sheets() -> Callable[[Any], int]:
     """How many sheets of A4 a page prints on."""
 
@@ -91,7 +91,7 @@ def sheets() -> Callable[[Any], int]:
     return count
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def saved() -> Callable[..., str]:
     """What a button below a picture leaves on the disk."""
 

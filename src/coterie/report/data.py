@@ -1,7 +1,7 @@
 """What a study rests on: people's records, where it is made of them, and what the simulation takes for true."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,9 @@ class Note(NamedTuple):
 
 
 def notes(problem: Mapping[str, Any]) -> list[Note]:
-    """Nothing where the problem is not made of a data set."""
+    """Nothing where the problem is not made of data."""
+    if problem.get("data"):
+        return list(_table_notes(problem))
     if not problem.get("dataset"):
         return []
     return [
@@ -37,6 +39,20 @@ def notes(problem: Mapping[str, Any]) -> list[Note]:
             f"CC BY 4.0; reduced here to counts. It names no hospitals: those here are {SPLITS[problem['split']]}.",
         ),
     ]
+
+
+def _table_notes(problem: Mapping[str, Any]) -> Iterator[Note]:
+    """Of a table of one's own."""
+    yield Note("How sure the means are.", problem["data"]["note"])
+    person = problem.get("person")
+    if person:
+        yield Note(
+            "Epsilon is per person.",
+            f"The table has {person['persons']:,} persons, of whom one has {person['rewards']:,} rewards. Wherever ε stands on "
+            "this page it is what such a person loses, if no person has more rewards in the run than in the table.",
+        )
+    else:
+        yield Note("Epsilon is per reward.", "A person with several rewards loses more. A column `person` would tell how much.")
 
 
 def _truth_text(problem: Mapping[str, Any]) -> str:
@@ -81,6 +97,8 @@ def truth_of(problem: Mapping[str, Any]) -> Truth | None:
     means = problem.get("means")
     if problem.get("dataset") and problem["rule"] == "exclusive":
         table, arms = diabetes.EXCLUSIVE[problem["split"]].means, list(diabetes.ARMS)
+    elif len(problem.get("table_means", ())) > 1:
+        table, arms = np.array(problem["table_means"]), list(problem["arm_names"])
     elif means and isinstance(means[0], Sequence):
         table = np.array(means)
         arms = [f"arm {number}" for number in range(table.shape[1])]

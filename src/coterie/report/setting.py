@@ -147,6 +147,8 @@ def _means_text(problem: Mapping[str, Any]) -> str:
     text = f"are {INSTANCES[instance].said(problem)}" if instance else "are given in the study"
     if problem.get("dataset"):
         text = f"come from the data set “{problem['dataset']}”, split “{problem['split']}”"
+    elif problem.get("file"):
+        text = f"are those of the table “{problem['file']}”"
     if spread:
         text += f"; agents see different means (heterogeneity {spread:g})"
     if agents_differ(problem):
@@ -162,7 +164,8 @@ def average(problem: Mapping[str, Any]) -> str:
 def agents_differ(problem: Mapping[str, Any]) -> bool:
     """Do agents have means of their own?"""
     means = problem["means"]
-    return bool(problem["heterogeneity"] or problem.get("dataset") or (means and isinstance(means[0], list)))
+    named = problem.get("data", {}).get("agents", 0)
+    return bool(problem["heterogeneity"] or problem.get("dataset") or named or (means and isinstance(means[0], list)))
 
 
 def network_text(network: Mapping[str, Any]) -> str:
