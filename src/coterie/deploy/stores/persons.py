@@ -1,0 +1,95 @@
+"""persons.db: what the rewards of each person have cost, over all runs of an agent. It lies beside the folders of its runs.
+
+A reward that will be learned from is charged to its person with all that a reward may lose in its run. The charge is on disk
+before the decision is:
+
+    persons.db  the charge, if the person has so much left    `charge`
+    rewards.db  the decision                                   `rewards.decide`
+    then        the answer
+
+A crash in between leaves a charge for an answer that nobody got; asked again with the same key, it is the same charge. No
+charge is ever taken back: not for a decision that was cancelled, nor for a reward that was erased. Sums are exact. Persons and
+keys are digests under a secret of the file's own, for whoever sees it by chance; who has it and a list of persons can tell.
+"""
+
+import os
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from coterie.deploy.stores.chain import digest
+from coterie.deploy.stores.store import Schema, Store
+from coterie.errors import StateError
+
+SCHEMA = Schema(
+    application=0xC07E720,
+    version=1,
+    statements=(
+        "CREATE TABLE secret(one INTEGER PRIMARY KEY CHECK(one = 1), salt BLOB NOT NULL) STRICT",
+        "CREATE TABLE run(number INTEGER PRIMARY KEY, run BLOB NOT NULL UNIQUE, epsilon REAL NOT NULL) STRICT",
+        """CREATE TABLE charge(
+            run INTEGER NOT NULL, decision BLOB NOT NULL, person BLOB NOT NULL, PRIMARY KEY(run, decision))
+            STRICT, WITHOUT ROWID""",
+        "CREATE INDEX persons ON charge(person)",
+    ),
+)
+
+
+class Persons(NamedTuple):
+    """The budget of persons, as one agent in one run charges it: `epsilon` for each reward, and `limit` for a lifetime."""
+
+    store: Store
+    limit: float
+    run: bytes
+    epsilon: float
+
+    async def introduce(self, learning: int) -> None:
+        """A run begins, or goes on; `learning`: how many of its rewards count, by rewards.db."""
+        await self.store.do(lambda c: introduce(c, self.run, self.epsilon))
+        charges = await self.store.do(lambda c: charged(c, self.run))
+        if charges < learning:
+            raise StateError(
+                f"{self.store.path}: must have a charge for each of {learning} rewards of this run, got {charges}: it was"
+                " restored, or the budget of persons was set after the run began"
+            )
+
+    async def charge(self, person: str, decision: str) -> bool:
+        """Whether this person has enough left for one more reward, which is then paid for."""
+        return await self.store.do(lambda c: charge(c, self.run, person, decision, self.limit))
+
+
+def introduce(c: Any, run: bytes, epsilon: float) -> None:
+    """In the first run the file's secret is drawn. What a reward costs in a run never changes."""
+    c.execute("INSERT INTO secret VALUES(1, ?) ON CONFLICT DO NOTHING", (os.urandom(32),))
+    c.execute("INSERT INTO run(run, epsilon) VALUES(?, ?) ON CONFLICT DO NOTHING", (run, epsilon))
+
+
+def charge(c: Any, run: bytes, person: str, decision: str, limit: float) -> bool:
+    """Once for a decision, however often it is asked for."""
+    (salt,) = c.execute("SELECT salt FROM secret").fetchone()
+    number, epsilon = c.execute("SELECT number, epsilon FROM run WHERE run = ?", (run,)).fetchone()
+    who, what = digest(salt, person), digest(salt, person, decision)
+    if c.execute("SELECT 1 FROM charge WHERE run = ? AND decision = ?", (number, what)).fetchone():
+        return True
+    if spent(c, who) + Fraction(epsilon) > Fraction(limit):
+        return False
+    c.execute("INSERT INTO charge VALUES(?, ?, ?)", (number, what, who))
+    return True
+
+
+def spent(c: Any, who: bytes) -> Fraction:
+    """By one person, over all runs."""
+    query = "SELECT epsilon, count(*) FROM charge JOIN run ON number = charge.run WHERE person = ? GROUP BY number"
+    return sum((Fraction(epsilon) * rewards for epsilon, rewards in c.execute(query, (who,))), Fraction(0))
+
+
+def charged(c: Any, run: bytes) -> int:
+    """How many rewards of this run were paid for."""
+    return c.execute("SELECT count(*) FROM charge JOIN run ON number = charge.run WHERE run.run = ?", (run,)).fetchone()[0]
+
+
+def summary(c: Any) -> dict[str, Any]:
+    """Numbers only. `most` is what the dearest person has spent."""
+    persons = [who for (who,) in c.execute("SELECT DISTINCT person FROM charge")]
+    (runs,), (rewards,) = (c.execute(f"SELECT count(*) FROM {table}").fetchone() for table in ("run", "charge"))
+    most = max((spent(c, who) for who in persons), default=Fraction(0))
+    return {"runs": runs, "persons": len(persons), "rewards": rewards, "most": float(most)}

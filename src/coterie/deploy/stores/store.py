@@ -1,0 +1,235 @@
+"""One SQLite file, written by one thread in groups: everything that waits goes into one commit, and is answered after it.
+
+Every commit is synced (WAL, synchronous=FULL): whoever has an answer has it from the disk. A full disk may clear, so a group
+that met one is refused and the next is tried. Any other failure ends the store: after a failed sync nobody knows what the disk
+holds, and syncing again would report success. Checkpoints are ours, not SQLite's own, which would ignore their errors.
+"""
+
+import asyncio
+import contextlib
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, NamedTuple, TypeVar
+
+from coterie.errors import AuthError, StateError, StorageError
+from coterie.files import refused
+
+R = TypeVar("R")
+Work = Callable[[Any], Any]
+GROUP_MOST = 1024
+CHANGES_TO_CHECKPOINT = 200  # rows; a commit of one takes some five pages of 4 KiB: the log stays at a few MB
+OWN_FAULTS = {  # of a statement, and not of the disk
+    sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_MISUSE, sqlite3.SQLITE_RANGE,
+    sqlite3.SQLITE_TOOBIG,
+}  # fmt: skip
+MAY_CLEAR = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY}
+SAID_BY_SQLITE = (sqlite3.Error, UnicodeDecodeError)
+DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+
+class Schema(NamedTuple):
+    """What a file holds. `application` tells our files apart from each other and from all else; `version` only ever grows."""
+
+    application: int
+    version: int
+    statements: tuple[str, ...]
+
+
+def connect(path: Path) -> Any:
+    return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+
+
+class Store:
+    """`connect` gives a connection without transactions of its own. `inline`: no thread, every work is a commit by itself."""
+
+    def __init__(self, path: Path, schema: Schema, *, connect: Callable[[Path], Any] = connect, inline: bool = False):
+        self.path, self.schema, self.broken, self._closed, self._changes = path, schema, False, False, 0
+        self._connection: Any = None
+        with refused(path, "opened"):
+            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+            mode = os.fstat(file).st_mode
+            os.close(file)
+        if mode & 0o077:
+            raise AuthError(f"{path}: must be a file that nobody else can read: chmod 600 {path}")
+        try:
+            self._connection = connect(path)
+            self._execute = self._connection.execute
+            self._prepare()
+        except SAID_BY_SQLITE as error:
+            raise self._failure(error) from error
+        self._waiting: SimpleQueue = SimpleQueue()
+        self._thread = None if inline else Thread(target=self._work, name=f"coterie {path.name}", daemon=True)
+        if self._thread:
+            self._thread.start()
+
+    async def do(self, work: Callable[[Any], R]) -> R:
+        """What the work answers, once it is on disk. If it raises, its own changes are undone, and nobody else's.
+
+        Where the disk refuses, this is a StorageError, and nothing of the work has happened unless the store is broken.
+        """
+        if self._closed:
+            raise StorageError(f"{self.path}: cannot be written any more: it was closed")
+        if self._thread is None:
+            (answer,) = self._commit([work])
+            self._tidy()
+            return answered(answer)
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        self._waiting.put((work, future, loop))
+        return answered(await future)
+
+    async def probe(self) -> None:
+        """Write a little, to see whether the disk takes it again."""
+        await self.do(lambda c: c.execute(f"PRAGMA user_version={self.schema.version}").fetchall())
+
+    def erase(self) -> None:
+        """No byte of what was deleted is left: the file is made anew, in memory, and its log emptied."""
+        try:
+            for statement in ("PRAGMA temp_store=MEMORY", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
+                self._execute(statement).fetchall()
+        except sqlite3.Error as error:
+            raise self._failure(error) from error
+
+    def close(self) -> None:
+        """All that waits is done first. What SQLite cannot tidy up any more is in its log, and safe there."""
+        self._closed = True
+        if self._thread:
+            self._waiting.put(None)
+            self._thread.join()
+        with contextlib.suppress(sqlite3.Error):
+            self._connection.close()
+
+    def _prepare(self) -> None:
+        schema = self.schema
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=0"):
+            self._execute(f"PRAGMA {pragma}").fetchall()
+        if not self._execute("SELECT 1 FROM sqlite_master").fetchone():
+            self._execute("BEGIN IMMEDIATE")
+            for statement in schema.statements:
+                self._execute(statement)
+            self._execute(f"PRAGMA application_id={schema.application}")
+            self._execute(f"PRAGMA user_version={schema.version}")
+            self._execute("COMMIT")
+            return
+        check_schema(self._connection, self.path, schema)
+
+    def _work(self) -> None:
+        """The thread: all that waits is one group."""
+        ended = False
+        while not ended:
+            group = [self._waiting.get()]
+            while len(group) < GROUP_MOST and not self._waiting.empty():
+                group.append(self._waiting.get())
+            ended = None in group
+            group = [each for each in group if each is not None]
+            answers = self._commit([work for work, _, _ in group])
+            for loop in {loop for _, _, loop in group}:
+                mine = [(future, answer) for (_, future, its), answer in zip(group, answers, strict=True) if its is loop]
+                if not loop.is_closed():
+                    loop.call_soon_threadsafe(hand_over, mine)
+            self._tidy()
+
+    def _commit(self, group: list[Work]) -> list["Answer"]:
+        """One transaction for all of them."""
+        if self.broken:
+            return [Answer(error=StorageError(f"{self.path}: cannot be written any more: the disk has refused before"))] * len(
+                group
+            )
+        try:
+            self._execute("BEGIN IMMEDIATE")
+            answers = [self._try(work) for work in group]
+            self._changes += len(group)
+            self._execute("COMMIT")
+        except Exception as error:  # whatever it is: nobody may wait for ever
+            return [Answer(error=self._failure(error))] * len(group)
+        return answers
+
+    def _try(self, work: Work) -> "Answer":
+        self._execute("SAVEPOINT work")
+        try:
+            answer = Answer(work(self._connection))
+        except Exception as error:
+            if isinstance(error, SAID_BY_SQLITE) and code_of(error) not in OWN_FAULTS:
+                raise
+            self._execute("ROLLBACK TO work")
+            answer = Answer(error=error)
+        self._execute("RELEASE work")
+        return answer
+
+    def _tidy(self) -> None:
+        """Move what was committed from the log into the file, from time to time. A failure here is one of the disk, too."""
+        if self._changes < CHANGES_TO_CHECKPOINT or self.broken:
+            return
+        self._changes = 0
+        try:
+            self._execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        except SAID_BY_SQLITE as error:
+            self._failure(error)
+
+    def _failure(self, error: Exception) -> StateError | StorageError:
+        """What became of a group."""
+        code = code_of(error)
+        self.broken = self.broken or code not in MAY_CLEAR
+        if not self.broken and self._connection and self._connection.in_transaction:
+            self._execute("ROLLBACK")
+        return explained(self.path, error, "written")
+
+
+class Answer(NamedTuple):
+    value: Any = None
+    error: Exception | None = None
+
+
+def answered(answer: Answer) -> Any:
+    if answer.error is not None:
+        raise answer.error
+    return answer.value
+
+
+def hand_over(answers: list[tuple[asyncio.Future, Answer]]) -> None:
+    for future, answer in answers:
+        if not future.done():
+            future.set_result(answer)
+
+
+def code_of(error: Exception) -> int:
+    """The primary code: the extended ones say where. Text that cannot be read is damage; Python finds that, and has no code."""
+    if isinstance(error, UnicodeDecodeError | sqlite3.OperationalError) and not hasattr(error, "sqlite_errorcode"):
+        return sqlite3.SQLITE_CORRUPT
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+
+
+def explained(path: Path, error: Exception, done: str) -> StateError | StorageError:
+    """In one line. Nothing in it comes from a row: SQLite's words do not show any, but what Python says would."""
+    if code_of(error) in DAMAGED:
+        said = f" ({error})" if hasattr(error, "sqlite_errorcode") else ""
+        return StateError(f"{path}: is damaged, or no file of ours{said}; it stays as it is")
+    return StorageError(f"{path}: cannot be {done}: {error}")
+
+
+@contextlib.contextmanager
+def reading(path: Path, schema: Schema) -> Iterator[Any]:
+    """A connection that sees one moment of a file and changes nothing, also while its owner runs."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)) as c:
+            c.execute("BEGIN")
+            check_schema(c, path, schema)
+            yield c
+    except SAID_BY_SQLITE as error:
+        raise explained(path, error, "read") from error
+
+
+def check_schema(c: Any, path: Path, schema: Schema) -> None:
+    """The file is one of ours, of a version that is known, and its tables are as they were made."""
+    application, version = (c.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+    if application != schema.application:
+        raise StateError(f"{path}: must be a file that Coterie made for this place, got another one")
+    if version > schema.version:
+        raise StateError(f"{path}: must be of schema {schema.version} or older, got {version}: take a newer Coterie")
+    made = {(kind, text) for kind, text in c.execute("SELECT type, sql FROM sqlite_master WHERE sql IS NOT NULL")}
+    if made != {(statement.split()[1].lower(), statement) for statement in schema.statements}:
+        raise StateError(f"{path}: is damaged: its tables are not as they were made; it stays as it is")

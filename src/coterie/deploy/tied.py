@@ -1,0 +1,19 @@
+"""Children that do not outlive their parent, whatever ends it: on Linux the system sees to it."""
+
+import ctypes
+import signal
+import sys
+from collections.abc import Callable
+
+PR_SET_PDEATHSIG = 1
+_system = (
+    ctypes.CDLL(None) if sys.platform == "linux" else None
+)  # loaded here: a child between fork and exec should load nothing
+
+
+def _tie() -> None:
+    assert _system is not None
+    _system.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+TIED: Callable[[], None] | None = _tie if _system else None  # for `preexec_fn`

@@ -1,0 +1,257 @@
+"""A whole federation on one machine: a broker, a process for each member, and customers who ask and tell over HTTP.
+
+Everything lies in one folder, so that the same command goes on where it stopped: keys, certificates, the broker's stream, and
+each member's state. Members are started as on a machine of their own, by `coterie agent DIR`; one that is killed is started
+again. All that was started here is stopped by its process id, and on Linux dies with this process whatever ends it.
+"""
+
+import asyncio
+import contextlib
+import http.client
+import socket
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from coterie import files
+from coterie.algorithms import find
+from coterie.deploy.customers import Customers, made_up_means
+from coterie.deploy.drafts import structure
+from coterie.deploy.federation import Federation, federation_text, load_federation
+from coterie.deploy.keys import SIGN, load_keys, make_keys
+from coterie.deploy.opening import FILE, TOKEN
+from coterie.deploy.tied import TIED
+from coterie.deploy.web.guard import token_of
+from coterie.deploy.wire.broker import AUTHORITY, lay_out, write_broker
+from coterie.deploy.wire.embedded import EmbeddedBroker, free_port
+from coterie.errors import CoterieError, StateError, UsageError
+from coterie.studies.reading import parse
+
+HOSPITALS = Path(__file__).parent / "hospitals.toml"
+COORDINATOR = "coordinator"
+BROKER = "broker"
+PATIENCE = 60.0  # seconds for a member to answer
+SWEEP = 0.25  # seconds between two looks at what runs
+GRACE = 0.4  # seconds to end in order; all that matters is on disk at any moment
+REWARDS_SOON = 2.0  # seconds until a reward is told, at most, where it counts at once
+
+
+class Ended(CoterieError):
+    """A member has ended by itself: its own error and exit code."""
+
+    def __init__(self, line: str, code: int):
+        super().__init__(line)
+        self.exit_code = code
+
+
+class Seat(NamedTuple):
+    """A member's place: its folder, and where it listens."""
+
+    name: str
+    role: str
+    folder: Path
+    port: int
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}/"
+
+
+def folder_of(file: Path | None, algorithm: str | None) -> Path:
+    """Where a federation is kept: the same file and algorithm, the same folder."""
+    return Path("runs") / "-".join(filter(None, ["up", (file or HOSPITALS).stem, algorithm]))
+
+
+def prepare(folder: Path, file: Path | None = None, algorithm: str | None = None) -> Federation:
+    """Keys, certificates and the federation file of everybody; what is there already stays.
+
+    Who takes part is taken from the file, and their keys are made here: nobody's own are needed to try a file.
+    """
+    tables = _tables(file or HOSPITALS, algorithm)
+    names = [str(agent.get("name")) for agent in tables["agents"]]
+    port = _broker_port(folder / FILE)
+    tables |= {
+        "broker": {"address": f"tls://127.0.0.1:{port}", "ca": AUTHORITY},
+        "agents": [_member(folder, name) for name in names],
+    }
+    tables.pop("coordinator", None)
+    if structure(tables["algorithm"], len(names), len(tables["arms"]), tables["horizon"]) == "server":
+        tables["coordinator"] = _member(folder, COORDINATOR)
+    files.write(folder / FILE, federation_text(tables))
+    federation = load_federation(folder / FILE)
+    write_broker(federation, folder / BROKER)
+    for member in federation.members:
+        for given in (folder / FILE, folder / BROKER / AUTHORITY):
+            files.write(folder / member.name / given.name, files.read(given))
+    return federation
+
+
+def _tables(file: Path, algorithm: str | None) -> dict[str, Any]:
+    tables = parse(files.read(file).decode("utf-8", "replace"), str(file))
+    if algorithm:
+        before = tables.get("algorithm", {})
+        shared = [key for key in before if key in find(algorithm).options.model_fields]
+        tables["algorithm"] = {"name": algorithm} | {key: before[key] for key in shared}
+        tables.pop("clock", None)
+    return tables
+
+
+def _member(folder: Path, name: str) -> dict[str, str]:
+    home = folder / name
+    if not (home / SIGN).exists():
+        files.make_folder(home)
+        home.chmod(0o700)
+        make_keys(home)
+    return load_keys(home).line(name)
+
+
+def _broker_port(file: Path) -> int:
+    """The one it had, if it is free."""
+    if file.exists():
+        port = int(str(tomllib.loads(file.read_text())["broker"]["address"]).rpartition(":")[2])
+        if is_free(port):
+            return port
+    return free_port()
+
+
+def is_free(port: int) -> bool:
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError:
+        return False
+    return True
+
+
+def seats(federation: Federation, folder: Path, port: int) -> list[Seat]:
+    """A port for each, one after the other; all must be free."""
+    found = [
+        Seat(member.name, COORDINATOR if member is federation.coordinator else "agent", folder / member.name, port + place)
+        for place, member in enumerate(federation.members)
+    ]
+    for seat in found:
+        if seat.port > 65535 or not is_free(seat.port):
+            raise UsageError(f"--port {port} must leave {len(found)} free ports from there on, and {seat.port} is in use")
+    return found
+
+
+class Household:
+    """The broker and the members as processes of this one."""
+
+    def __init__(self, federation: Federation, folder: Path, say: Callable[[str], None]):
+        self.say, self.members, self.broker = (
+            say,
+            dict[Seat, subprocess.Popen[bytes]](),
+            EmbeddedBroker(federation, folder / BROKER),
+        )
+
+    def start(self, seat: Seat) -> None:
+        call = [sys.executable, "-c", "from coterie.cli import start; start()", seat.role, str(seat.folder)]
+        with files.grown(seat.folder / "log") as log:
+            self.members[seat] = subprocess.Popen(
+                [*call, "--listen", f"127.0.0.1:{seat.port}"], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                start_new_session=True, preexec_fn=TIED,
+            )  # fmt: skip
+
+    def wait_until_ready(self) -> None:
+        end = time.monotonic() + PATIENCE
+        for seat in self.members:
+            while not answers(seat.port):
+                self.look()
+                if time.monotonic() > end:
+                    raise StateError(
+                        f"{seat.name} must answer within {PATIENCE:g} seconds; {seat.folder / 'log'} may say why not"
+                    )
+                time.sleep(0.05)
+
+    def look(self) -> None:
+        """Whoever was killed is started again; whoever has ended by itself ends all."""
+        if self.broker.process and self.broker.process.poll() is not None:
+            self.say("the broker has ended: it is started again")
+            self.broker.start()
+        for seat, process in list(self.members.items()):
+            code = process.poll()
+            if code is not None and code < 0:
+                self.say(f"{seat.name} was killed: it is started again")
+                self.start(seat)
+            elif code is not None:
+                raise Ended(f"{seat.name}: {last_line(seat.folder / 'log')}", code)
+
+    def stop(self) -> None:
+        """Everybody, in order; who does not end in time is killed, which nothing here is harmed by."""
+        running = [*self.members.values(), *([self.broker.process] if self.broker.process else [])]
+        for process in running:
+            process.terminate()
+        end = time.monotonic() + GRACE
+        for process in running:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(max(0.0, end - time.monotonic()))
+        for process in running:
+            process.kill()
+            process.wait()
+
+
+@contextlib.contextmanager
+def running(federation: Federation, folder: Path, places: list[Seat], say: Callable[[str], None]) -> Iterator[Household]:
+    """All of it; stopped at the end, whatever the end is."""
+    household = Household(federation, folder, say)
+    try:
+        household.broker.start()
+        asyncio.run(lay_out(federation, folder / BROKER))
+        for seat in places:
+            household.start(seat)
+        household.wait_until_ready()
+        yield household
+    finally:
+        household.stop()
+
+
+@contextlib.contextmanager
+def asking(federation: Federation, places: list[Seat], rate: float) -> Iterator[list[Customers]]:
+    """Customers of every agent."""
+    rules, means = federation.rewards, made_up_means(federation.run, len(federation.arms))
+    delay = REWARDS_SOON if rules.within == "at once" else 0.8 * float(rules.within)
+    with contextlib.ExitStack() as all_of_them:
+        yield [
+            all_of_them.enter_context(
+                Customers(seat.port, token_of(seat.folder / TOKEN), means, (rules.low, rules.high), rate, delay)
+            )
+            for seat in places
+            if seat.role == "agent"
+        ]
+
+
+def watch(household: Household, seconds: float | None) -> None:
+    """For so long, or until somebody interrupts."""
+    end = None if seconds is None else time.monotonic() + seconds
+    while end is None or time.monotonic() < end:
+        household.look()
+        time.sleep(SWEEP)
+
+
+def answers(port: int) -> bool:
+    line = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        line.request("GET", "/health/ready")
+        return line.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        line.close()
+
+
+def last_line(log: Path) -> str:
+    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    return lines[-1].removeprefix("coterie: ") if lines else "has ended and said nothing"
+
+
+def clear(folder: Path) -> None:
+    """What an earlier `up` left here, and nothing else."""
+    if not (folder / FILE).exists():
+        return
+    for home in [folder / BROKER, *(one.parent for one in folder.glob(f"*/{SIGN}"))]:
+        files.remove_folder(home)
+    (folder / FILE).unlink()

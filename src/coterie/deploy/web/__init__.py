@@ -1,0 +1,1 @@
+"""The application's side of a node: questions, rewards, what may be seen, and a page, over HTTP."""

@@ -1,0 +1,228 @@
+"""One file, commits in groups: answers come from the disk, and a disk that refuses is believed."""
+
+import asyncio
+import errno
+import os
+import sqlite3
+import stat
+from pathlib import Path
+
+import apsw
+import pytest
+from powercut_disk import Disk
+
+from coterie.deploy.stores import Schema, Store
+from coterie.deploy.stores import store as storing
+from coterie.errors import AuthError, CoterieError, StateError, StorageError, UsageError
+
+SCHEMA = Schema(7, 2, ("CREATE TABLE word(word TEXT UNIQUE) STRICT",))
+
+
+def put(word):
+    return lambda c: c.execute("INSERT INTO word VALUES(?)", (word,)).fetchall() or word
+
+
+def words(c):
+    return [word for (word,) in c.execute("SELECT word FROM word ORDER BY rowid").fetchall()]
+
+
+def opened(folder, **how):
+    return Store(folder / "words.db", SCHEMA, **how)
+
+
+@pytest.fixture
+def disk():
+    made = Disk("refusing")
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("inline", [True, False])
+def test_what_was_answered_is_there_after_a_new_start(tmp_path, inline):
+    async def life():
+        store = opened(tmp_path, inline=inline)
+        assert await asyncio.gather(*[store.do(put(str(n))) for n in range(300)]) == [str(n) for n in range(300)]
+        store.close()
+        store = opened(tmp_path, inline=inline)
+        assert await store.do(words) == [str(n) for n in range(300)]
+        store.close()
+
+    asyncio.run(life())
+
+
+def test_all_that_waits_is_one_commit(tmp_path, monkeypatch):
+    sizes, commit = [], Store._commit
+    monkeypatch.setattr(Store, "_commit", lambda store, group: sizes.append(len(group)) or commit(store, group))
+
+    async def life():
+        store = opened(tmp_path)
+        await asyncio.gather(*[store.do(put(str(n))) for n in range(256)])
+        store.close()
+
+    asyncio.run(life())
+    assert sum(sizes) == 256
+    assert len(sizes) <= 4  # while the first is committed, all others gather
+
+
+@pytest.mark.parametrize("inline", [True, False])
+def test_a_work_that_raises_undoes_its_own_changes_and_nobody_elses(tmp_path, inline):
+    def half(c):
+        put("half")(c)
+        raise UsageError("no")
+
+    async def life():
+        store = opened(tmp_path, inline=inline)
+        found = await asyncio.gather(*map(store.do, [put("a"), half, put("a"), put("b")]), return_exceptions=True)
+        assert [type(each) for each in found] == [str, UsageError, sqlite3.IntegrityError, str]
+        assert await store.do(words) == ["a", "b"]
+        assert not store.broken
+        store.close()
+
+    asyncio.run(life())
+
+
+def test_who_no_longer_waits_is_not_answered_and_others_are(tmp_path):
+    async def life():
+        store = opened(tmp_path)
+        gone, waits = (asyncio.ensure_future(store.do(put(word))) for word in "ab")
+        await asyncio.sleep(0)
+        gone.cancel()
+        assert await waits == "b"
+        assert set(await store.do(words)) == {"a", "b"}
+        store.close()
+
+    asyncio.run(life())
+
+
+def test_what_waits_when_a_store_is_closed_is_done_and_nothing_after_it(tmp_path):
+    async def life():
+        store = opened(tmp_path)
+        waits = [asyncio.ensure_future(store.do(put(str(n)))) for n in range(50)]
+        await asyncio.sleep(0)
+        store.close()
+        store.close()
+        assert await asyncio.gather(*waits) == [str(n) for n in range(50)]
+        with pytest.raises(StorageError, match="it was closed"):
+            await store.do(words)
+
+    asyncio.run(life())
+
+
+def test_only_the_owner_can_read_a_file_and_its_log(tmp_path):
+    before = os.umask(0)
+    try:
+        store = opened(tmp_path, inline=True)
+        asyncio.run(store.do(put("a")))
+        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+        store.close()
+    finally:
+        os.umask(before)
+    assert modes == {"words.db": 0o600, "words.db-wal": 0o600, "words.db-shm": 0o600}
+
+
+def test_a_file_that_others_can_read_is_refused(tmp_path):
+    opened(tmp_path, inline=True).close()
+    (tmp_path / "words.db").chmod(0o640)
+    with pytest.raises(AuthError, match=r"words.db: must be a file that nobody else can read: chmod 600"):
+        opened(tmp_path)
+
+
+def test_a_newer_schema_a_foreign_file_and_rubbish_are_refused_and_stay(tmp_path):
+    path = tmp_path / "words.db"
+    Store(path, SCHEMA._replace(version=3), inline=True).close()
+    with pytest.raises(StateError, match="must be of schema 2 or older, got 3: take a newer Coterie"):
+        opened(tmp_path)
+    with pytest.raises(StateError, match="must be a file that Coterie made for this place, got another one"):
+        Store(path, SCHEMA._replace(application=8))
+    path.write_bytes(b"no database at all" * 100)
+    with pytest.raises(StateError, match="is damaged, or no file of ours"):
+        opened(tmp_path)
+    assert path.read_bytes() == b"no database at all" * 100
+    other = tmp_path / "other.db"
+    with sqlite3.connect(other) as foreign:
+        foreign.execute("CREATE TABLE precious(word)")
+    other.chmod(0o600)
+    with pytest.raises(StateError, match="must be a file that Coterie made"):
+        Store(other, SCHEMA)
+
+
+def test_a_folder_that_is_not_there_or_no_folder_is_said_in_one_line(tmp_path):
+    for path in (tmp_path / "nowhere" / "words.db", tmp_path):
+        with pytest.raises(StorageError, match="cannot be opened") as said:
+            Store(path, SCHEMA)
+        assert "\n" not in str(said.value)
+
+
+async def tried(store, work):
+    try:
+        return await store.do(work)
+    except CoterieError as error:
+        return type(error)
+
+
+def points_of(tmp_path, disk):
+    """How many points a store has before, and with, its first word."""
+    store = opened(tmp_path, connect=disk.connect, inline=True)
+    before = disk.points
+    asyncio.run(store.do(put("first")))
+    return store, before, disk.points
+
+
+def test_a_full_disk_refuses_a_word_and_takes_it_when_there_is_room_again(tmp_path, disk):
+    store, _, now = points_of(tmp_path, disk)
+    for point in range(now + 1, now + 40):
+        disk.refuses = (point, point, "write", apsw.FullError)
+        found = asyncio.run(tried(store, put(f"word {point}")))
+        assert found in (StorageError, f"word {point}")
+        assert not store.broken
+        disk.refuses = (0, 0, "", None)
+        if found is StorageError:
+            assert f"word {point}" not in asyncio.run(store.do(words))
+            assert asyncio.run(store.do(put(f"word {point}"))) == f"word {point}"
+        now = disk.points
+
+
+@pytest.mark.parametrize("kind", ["write", "sync"])
+def test_any_other_failure_ends_the_store_and_what_was_answered_before_it_stays(tmp_path, disk, kind):
+    """At every write and sync of a commit and of a checkpoint."""
+    refused = 0
+    for point in range(1, 30):
+        for path in tmp_path.iterdir():
+            path.unlink()
+        disk.clear()
+        store, _, now = points_of(tmp_path, disk)
+        store._changes = storing.CHANGES_TO_CHECKPOINT  # so that a checkpoint follows
+        disk.refuses = (now + point, now + point, kind, apsw.IOError)
+        found = [asyncio.run(tried(store, put("second")))]
+        if store.broken:
+            refused += 1
+            found.append(asyncio.run(tried(store, words)))
+            assert found[-1] is StorageError, "a broken store answers nothing any more"
+        disk.refuses = (0, 0, "", None)
+        disk.come_back(None)
+        again = asyncio.run(opened(tmp_path, connect=disk.connect, inline=True).do(words))
+        assert "first" in again
+        assert found[0] is StorageError or "second" in again
+        disk.close()
+    assert refused >= (3 if kind == "sync" else 5)
+
+
+def test_a_failed_sync_is_said_by_everyone_who_waited(tmp_path, disk):
+    async def life():
+        store = opened(tmp_path, connect=disk.connect)
+        disk.refuses = (1, 10**9, "sync", apsw.IOError)
+        found = await asyncio.gather(*[tried(store, put(str(n))) for n in range(20)])
+        assert found == [StorageError] * 20
+        assert store.broken
+        store.close()
+
+    asyncio.run(life())
+
+
+def test_a_folder_that_may_not_be_written_is_a_matter_of_the_disk(tmp_path, monkeypatch):
+    def read_only(path, *rest):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), path)
+
+    monkeypatch.setattr(storing.os, "open", read_only)
+    with pytest.raises(StorageError, match="Read-only file system"):
+        opened(Path(tmp_path))

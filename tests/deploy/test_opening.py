@@ -1,0 +1,127 @@
+"""A member's folder becomes a running node; what does not fit is said, and nothing is made."""
+
+import asyncio
+import os
+import socket
+
+import pytest
+from nodes import member
+
+import coterie
+from coterie.deploy.federation import federation_text
+from coterie.deploy.keys import load_keys, make_keys
+from coterie.deploy.opening import FILE, opened, serve
+from coterie.deploy.refusals import Conflict, Unfit, UnknownDecision
+from coterie.deploy.web.serve import Listen
+from coterie.errors import AuthError, FencedError, UsageError
+
+ALONE = {"arms": ["a", "b"], "horizon": 200, "tick": 0.01, "algorithm": {"name": "dp-ucb-int", "epsilon": 1.0}}
+
+
+@pytest.fixture
+def home(tmp_path):
+    """An agent that learns alone and needs no broker."""
+    folder = tmp_path / "north"
+    keys = make_keys(folder)
+    folder.chmod(0o700)
+    tables = ALONE | {
+        "rewards": {"within": "at once"},
+        "agents": [{"name": "north", "signs": keys.signs, "connects": keys.connects}],
+    }
+    (folder / FILE).write_text(federation_text(tables))
+    return folder
+
+
+def test_an_application_asks_and_tells(home):
+    with coterie.open_agent(home) as agent:
+        first = agent.ask(key="patient 17")
+        assert first.name == ["a", "b"][first.arm] and first.learned
+        assert agent.ask(key="patient 17") == first
+        agent.tell(first.id, 1.0)
+        agent.tell(first.id, 1.0)
+        with pytest.raises(Conflict):
+            agent.tell(first.id, 0.0)
+        with pytest.raises(UnknownDecision):
+            agent.tell("another", 1.0)
+        with pytest.raises(Unfit):
+            agent.tell(first.id, float("nan"))
+        other = agent.ask()
+        agent.cancel(other.id)
+        agent.withhold("a")
+        assert agent.ask().name == "b" and agent.view().silent == "withheld"
+
+
+def test_the_same_key_is_the_same_decision_after_a_restart(home):
+    with coterie.open_agent(home) as agent:
+        made = {key: agent.ask(key) for key in ("x", "y", "z")}
+        agent.tell(made["x"].id, 1.0)
+    with coterie.open_agent(home) as agent:
+        assert {key: agent.ask(key) for key in made} == made
+        agent.tell(made["x"].id, 1.0)
+        with pytest.raises(Conflict):
+            agent.tell(made["x"].id, 0.0)
+
+
+def test_a_whole_life_alone_learns_and_releases(home):
+    with coterie.open_agent(home) as agent:
+        for _ in range(150):
+            decision = agent.ask()
+            agent.tell(decision.id, float(decision.name == "b"))
+        seen = agent.view()
+    assert seen.decisions == 150 and seen.turn > 0 and sum(arm.choices for arm in seen.arms) == 150
+
+
+def test_one_process_at_a_time(home):
+    with coterie.open_agent(home), pytest.raises(FencedError, match="in use by another process"):
+        coterie.open_agent(home)
+
+
+def test_a_closed_agent_says_so(home):
+    agent = coterie.open_agent(home)
+    agent.close()
+    agent.close()
+    with pytest.raises(UsageError, match="must be open"):
+        agent.ask()
+
+
+def test_keys_that_the_file_does_not_have_are_refused(home):
+    keys = load_keys(home)
+    text = (home / FILE).read_text()
+    (home / FILE).write_text(text.replace(keys.signs, member("x")["signs"]))
+    with pytest.raises(AuthError, match="must have a member with signs"):
+        coterie.open_agent(home)
+    (home / FILE).write_text(text.replace(keys.connects, member("x")["connects"]))
+    with pytest.raises(AuthError, match="connects of north must be"):
+        coterie.open_agent(home)
+    assert sorted(path.name for path in home.iterdir()) == ["connect.key", FILE, "sign.key"]
+
+
+def test_an_agent_is_no_coordinator(home):
+    async def start():
+        async with opened(home, "coordinator"):
+            pass
+
+    with pytest.raises(UsageError, match=r"run `coterie agent .*north`"):
+        asyncio.run(start())
+
+
+def test_a_folder_that_others_can_read_is_refused(home):
+    home.chmod(0o755)
+    with pytest.raises(AuthError, match="chmod 700"):
+        coterie.open_agent(home)
+
+
+def test_a_port_in_use_is_said_before_anything_is_opened(home):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        listen = Listen(port=other.getsockname()[1])
+        with pytest.raises(UsageError, match="cannot be taken"):
+            asyncio.run(serve(home, "agent", listen, print))
+    assert not (home / "ledger.db").exists()
+
+
+def test_no_file_of_rewards_can_be_read_by_others(home):
+    with coterie.open_agent(home) as agent:
+        agent.tell(agent.ask().id, 1.0)
+        for name in os.listdir(home):
+            if name.startswith(("rewards", "ledger", "sign", "connect", "token")):
+                assert (home / name).stat().st_mode & 0o077 == 0, name

@@ -1,0 +1,92 @@
+"""Old copies, deleted ledgers, clones and a broker from a backup: as processes, by their exit codes."""
+
+import asyncio
+import contextlib
+import json
+import shutil
+import signal
+import subprocess
+
+import pytest
+from commands import ENVIRONMENT, START, call, started, state, until
+from parties import broker_of, make_parties
+
+from coterie.deploy.wire.broker import lay_out
+from coterie.deploy.wire.embedded import free_port
+
+NAMES = ("north", "south")
+
+
+@pytest.fixture
+def federation(tmp_path):
+    """Two agents that release at every turn, each with the file in its folder, and a broker that runs."""
+    found = make_parties(tmp_path, names=NAMES, tick=0.05)
+    for name in NAMES:
+        shutil.copy(tmp_path / "federation.toml", tmp_path / name)
+        (tmp_path / name).chmod(0o700)
+    with broker_of(found, tmp_path):
+        assert asyncio.run(lay_out(found, tmp_path / "broker"))
+        yield found
+
+
+@contextlib.contextmanager
+def agent(folder):
+    port = free_port()
+    with started("agent", folder, "--listen", f"127.0.0.1:{port}", cwd=folder.parent, first="token") as process:
+        process.port, process.token = port, (folder / "token").read_text().strip()
+        yield process
+
+
+def ended(folder):
+    """The exit code and the last line of an agent that must not go on."""
+    words = [*START, "agent", str(folder), "--listen", f"127.0.0.1:{free_port()}"]
+    done = subprocess.run(words, env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stderr.splitlines()[-1]
+
+
+def play(process, releases):
+    """Customers ask and tell until so many numbers have left."""
+
+    def enough():
+        for _ in range(20):
+            decision = call(process.port, "POST", "/v1/decisions", {}, process.token)
+            assert decision[0] in (200, 201), decision
+            made = json.loads(decision[1])
+            call(process.port, "PUT", f"/v1/decisions/{made['id']}/reward", {"reward": 1.0}, process.token)
+        return state(process.port)["released"] >= releases and state(process.port)["unsent"] == 0
+
+    until(enough)
+    return state(process.port)["released"]
+
+
+def stop(process):
+    process.send_signal(signal.SIGTERM)
+    process.wait()
+
+
+def test_an_old_copy_a_deleted_ledger_and_a_clone(tmp_path, federation):
+    north = tmp_path / "north"
+    with agent(north) as process:
+        before = play(process, releases=2)
+        stop(process)
+    shutil.copytree(north, tmp_path / "old")
+    with agent(north) as process:
+        assert play(process, releases=before + 2) > before
+        stop(process)
+    code, line = ended(tmp_path / "old")
+    assert code == 4 and "older" in line
+    shutil.copytree(north, tmp_path / "forgotten")
+    for file in (tmp_path / "forgotten").glob("*.db*"):
+        file.unlink()
+    code, line = ended(tmp_path / "forgotten")
+    assert code == 4 and "older" in line
+    shutil.copytree(north, tmp_path / "clone")
+    with agent(north) as process:
+        until(lambda: state(process.port)["connected"] and state(process.port)["unsent"] == 0)
+        code, line = ended(tmp_path / "clone")
+        assert (code, "older" in line) == (4, True) or (code, "another process speaks" in line) == (6, True)  # has it released?
+        code, line = ended(north)
+        assert code == 6 and "in use by another process" in line
+        assert process.poll() is None
+        released = state(process.port)["released"]
+        assert play(process, releases=released + 1) > released
