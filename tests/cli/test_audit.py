@@ -59,7 +59,7 @@ def test_a_study_with_a_file_of_ones_own_is_audited_row_by_row(coterie, tmp_path
 BAD = {
     ("fed-uc",): "did you mean 'fed-ucb'?",
     ("nothing.py",): "got 'nothing.py'",
-    ("fed-ucb", "--epsilon", "0"): "epsilon of fed-ucb must be a number >= 1e-06",
+    ("fed-ucb", "--epsilon", "0"): "epsilon of fed-ucb must be a number in [1e-06, 1e+06] or inf",
     ("fed-ucb", "--mode", "loud"): "mode of fed-ucb must be",
     ("fed-ucb", "--view", "moon"): "--view must be one of public, messages, neighbour here, got 'moon'",
     ("fed-ucb", "--trials", "3"): "--trials must be a whole number >= 300, got 3",

@@ -123,7 +123,7 @@ def test_every_row_of_a_study_is_told(budget):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["fed-ucb", "--epsilon", "0"], "epsilon of fed-ucb must be a number >= 1e-06 (inf: no privacy), got 0"),
+        (["fed-ucb", "--epsilon", "0"], "epsilon of fed-ucb must be a number in [1e-06, 1e+06] or inf"),
         (["fed-ucb", "--mode", "secret"], "mode of fed-ucb must be"),
         (["fed-ucb", "--set", "mechanizm=tree"], "did you mean 'mechanism'?"),
         (["fed-ucb", "--set", "mechanism"], "--set must be KEY=VALUE"),

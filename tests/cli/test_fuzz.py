@@ -23,7 +23,8 @@ from pydantic import BaseModel
 from coterie import studies
 from coterie.algorithms import entries
 from coterie.cli.main import main
-from coterie.studies.spec import Faults, Gaussian, Network, Procurement, StudyFile
+from coterie.studies.problems import Gaussian, Procurement
+from coterie.studies.spec import Faults, Network, StudyFile
 
 NAMES = ("quickstart", "zhu-2a-private", "li-song-4", "dubey-1c", "li-song-10-random", "solanki-exp1-normal", "suppliers")
 TREES = [tomllib.loads((studies.BUILTIN / f"{name}.toml").read_text()) for name in NAMES]

@@ -23,7 +23,7 @@ def test_without_arguments_there_is_help_and_no_error(command):
 
 def test_the_exit_codes_are_those_of_the_errors_and_stand_in_the_help_and_the_docs(command):
     codes = exit_codes()
-    assert set(codes) == {0, 1, 2, 3, 4, 7, 70, 129, 130, 141, 143}
+    assert set(codes) == {0, 1, 2, 3, 4, 5, 6, 7, 70, 129, 130, 141, 143}
     assert codes[UsageError.exit_code] == UsageError.meaning and codes[CoterieError.exit_code] == CoterieError.meaning
     rows = re.findall(r"^\| (\d+) \| (.+) \|$", DOCS.read_text(), re.MULTILINE)
     assert {int(code): meaning for code, meaning in rows} == codes

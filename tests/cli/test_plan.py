@@ -61,11 +61,12 @@ def test_json_is_all_there_is_on_stdout(command):
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (changed("--gap", 0), "--gap must be a number >= 1e-06 and < best (default 0.6), got 0.0"),
-        (changed("--gap", 0.7), "--gap must be a number >= 1e-06 and < best (default 0.6), got 0.7"),
+        (changed("--gap", 0), "--gap must be a number >= 1e-06 and < best (0.6), got 0.0"),
+        ([*changed("--gap", 0.5), "--best", 0.4], "--gap must be a number >= 1e-06 and < best (0.4), got 0.5"),
+        (changed("--gap", 0.7), "--gap must be a number >= 1e-06 and < best (0.6), got 0.7"),
         (changed("--gap", "x"), "--gap must be a number >= 1e-06 and < best (default 0.6), got 'x'"),
         (changed("--gap", "nan"), "--gap must be a number >= 1e-06 and < best (default 0.6), got NaN"),
-        (changed("--gap", "1e-320"), "--gap must be a number >= 1e-06 and < best (default 0.6), got 1e-320"),
+        (changed("--gap", "1e-320"), "--gap must be a number >= 1e-06 and < best (0.6), got 1e-320"),
         (changed("--epsilon", "nan"), "--epsilon must be a number in [1e-06, 1e+06] or inf, got NaN"),
         (changed("--message-cost", "inf"), "--message-cost must be a finite number >= 0, got inf"),
         (changed("--horizon", "9" * 20), f"--horizon must be a whole number in [1, 1000000000000], got {'9' * 20}"),
@@ -177,3 +178,13 @@ def test_strange_guesses_are_answered_or_refused_in_one_line(command, monkeypatc
 def test_tables_and_sentences_fit_the_terminal(width):
     study = document()["study"].split("\n")
     assert all(len(str(line)) <= width for line in plan_lines(document(), width) if str(line) not in study)
+
+
+def test_a_federation_file_is_written_where_it_is_asked_for_and_never_over_another(command, tmp_path):
+    enough = ("--agents", 6, "--arms", 3, "--horizon", 4000, "--epsilon", 1, "--gap", 0.2)
+    words = ("plan", *enough, "--progress", "none", "--federation", "f.toml")
+    done = command(*words)
+    assert done.returncode == 0 and "federation: f.toml, to be filled in" in done.stdout
+    assert 'name = "pooled-ucb"' in (tmp_path / "f.toml").read_text()
+    again = command(*words)
+    assert again.returncode == 2 and "--federation must be a file that is not there yet" in again.stderr

@@ -30,7 +30,7 @@ def lines_of(rows, width=100, every=False, decimals=1, red=None, kind="liars", g
     unit = {"decisions": 1000, "text": "per 1,000 decisions", "decimals": decimals}
     groups = groups or groups_by(rows, ("liars", "attack"))
     answer = {"kind": kind, "sentence": "Yes: it helps.", "red": red, "groups": groups, "unit": unit}
-    document = {"study": {"title": "t", "words": words}, "answer": answer, "rows": list(rows)}
+    document = {"study": {"title": "t", "problem": {}, "words": words}, "answer": answer, "rows": list(rows)}
     return [line.plain.replace("\xa0", " ") for line in summary_lines(document, width, every)]
 
 

@@ -105,7 +105,8 @@ def test_the_table_of_a_run_shows_title_and_label_as_they_were_written(capsys, w
            "per_decision": {"mean": 10.0, "sem": 0.1, "margin": 0.2},
            "alone": False, "communication": {"messages": 2, "bytes": 9.0}}  # fmt: skip
     printed = console.output()
-    for line in summary_lines({"study": {"title": HOSTILE, "words": {}}, "answer": ANSWER, "rows": [row]}, printed.width):
+    study = {"title": HOSTILE, "words": {}, "problem": {}}
+    for line in summary_lines({"study": study, "answer": ANSWER, "rows": [row]}, printed.width):
         printed.print(line)
     text = capsys.readouterr().out
     assert text.splitlines()[0].strip() == HOSTILE and text.count(HOSTILE) == 4
@@ -149,7 +150,7 @@ def test_words_of_a_study_are_no_control_codes_and_a_title_stays_on_its_line(cap
     row = {"label": "a\nb\u202ec", "agents": 4, "arms": 3, "horizon": 9, "replications": 1, "found": None,
            "privacy": privacy, "per_decision": {"mean": 10.0, "sem": None, "margin": None},
            "alone": False, "communication": {"messages": 2, "bytes": 9.0}}  # fmt: skip
-    printed, study = console.output(), {"title": "one\ntwo", "words": {"arm": "x\x1b[31m"}}
+    printed, study = console.output(), {"title": "one\ntwo", "words": {"arm": "x\x1b[31m"}, "problem": {}}
     for line in summary_lines({"study": study, "answer": ANSWER, "rows": [row]}, printed.width):
         printed.print(line)
     text = capsys.readouterr().out

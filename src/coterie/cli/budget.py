@@ -7,6 +7,7 @@ from typing import Any
 import typer
 from rich.text import Text
 
+from coterie.cli.completing import settings, study_names
 from coterie.cli.console import output, visible, write_json
 from coterie.cli.layout import Entry, lines, wrapped
 from coterie.cli.options import is_algorithm, left_out, number, parameters_of, whole
@@ -21,7 +22,9 @@ from coterie.studies.words import Words
 
 
 def budget(
-    target: str = typer.Argument(help="An algorithm, a TOML file, or the name of a built-in study."),
+    target: str = typer.Argument(
+        help="An algorithm, a TOML file, or the name of a built-in study.", autocompletion=study_names
+    ),
     agents: int = typer.Option(
         None, metavar="N", parser=whole("--agents", 1, AGENTS_MOST), help="For an algorithm: the number of agents; default 10."
     ),
@@ -39,9 +42,12 @@ def budget(
     true_epsilon: float = typer.Option(
         None, metavar="E", parser=number("--true-epsilon"), help="Instead: the epsilon that shall hold; finds the noise."
     ),
-    sets: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="An option of the algorithm, or a key of the study."),
+    sets: list[str] = typer.Option(
+        [], "--set", metavar="KEY=VALUE", help="An option of the algorithm, or a key of the study.", autocompletion=settings
+    ),
     person: int = typer.Option(
-        10, metavar="M", parser=whole("--person", 1, HORIZON_MOST), help="Also tell what a person with so many rewards loses."
+        None, metavar="M", parser=whole("--person", 1, HORIZON_MOST),
+        help="Also tell what a person with so many rewards loses; default: as many as one has in the study's table, or 10.",
     ),
     yes: bool = typer.Option(False, "--yes", help="Do not ask, however long it will take."),
     as_json: bool = typer.Option(False, "--json", help="Everything as JSON on stdout, and nothing else there."),
@@ -53,7 +59,7 @@ def budget(
     from coterie.checking import find
     from coterie.cli.asking import asked
     from coterie.studies import load_study
-    from coterie.studies.budget import price_study
+    from coterie.studies.budget import PERSON, person_of, price_study
 
     named, words = is_algorithm(target), Words()
     parameters = parameters_of(sets, {"epsilon": epsilon, "mode": mode}) if named else {}
@@ -70,6 +76,8 @@ def budget(
         else:
             study = load_study(target, sets).specification
             prices, words = price_study(study, asked(yes, shown)), Words(**study.words.model_dump())
+            person = person or person_of(study)
+    person = person or PERSON
     rows = [price.document(person) for price in prices]
     if as_json:
         write_json({"rows": rows})

@@ -9,15 +9,29 @@ from typing import NoReturn
 
 import typer
 
+from coterie.cli.agent import agent
+from coterie.cli.algorithms import algorithms
 from coterie.cli.audit import audit
 from coterie.cli.budget import budget
 from coterie.cli.check import check
+from coterie.cli.claims import claims
+from coterie.cli.compare import compare
 from coterie.cli.console import visible
+from coterie.cli.coordinator import coordinator
+from coterie.cli.doctor import doctor
+from coterie.cli.federation import federation
 from coterie.cli.interrupts import interruptible
+from coterie.cli.ledger import ledger
 from coterie.cli.plan import plan
+from coterie.cli.plot import plot
+from coterie.cli.replay import replay
+from coterie.cli.reproduce import reproduce
 from coterie.cli.run import run
+from coterie.cli.scale import scale
+from coterie.cli.show import show
 from coterie.cli.statement import statement
 from coterie.cli.studies import studies
+from coterie.cli.up import up
 from coterie.cli.usage import Command, words_of
 from coterie.cli.warm import warm
 from coterie.errors import (
@@ -33,15 +47,23 @@ from coterie.guests import blamed
 from coterie.version import VERSION
 
 app = typer.Typer(
-    add_completion=False,
     rich_markup_mode="rich",
     help="Private federated bandits: many agents learn together which arm is best, without handing over their data.",
     epilog="Start with [bold]coterie run hospitals[/bold], then open the page it names. "
     "[bold]coterie studies[/bold] lists more. A study is a short TOML file: copy one and change it.\n\n"
     "[bold]Exit codes[/bold]\n" + "\n".join(f"{code:>3}  {meaning}" for code, meaning in exit_codes().items()),
 )
-for command in (run, plan, studies, audit, budget, statement, check, warm):
-    app.command(cls=Command)(command)
+PANELS = {
+    "Studies": (run, plan, studies, show, algorithms, plot, compare, scale, replay, warm),
+    "The papers": (reproduce, claims),
+    "Privacy, and files of your own": (audit, budget, statement, check),
+    "A federation that runs": (up, coordinator, ledger, doctor),
+}
+for panel, commands in PANELS.items():
+    for command in commands:
+        app.command(cls=Command, rich_help_panel=panel)(command)
+for name, group in (("agent", agent), ("federation", federation)):
+    app.add_typer(group, name=name, rich_help_panel="A federation that runs")
 
 
 @app.callback(invoke_without_command=True)

@@ -44,6 +44,13 @@ def number(option: str, allowed: str = "a number > 0") -> Callable[[Any], float]
     return read
 
 
+def run_folder(text: Any) -> Path:
+    """Nothing is no folder, though a path would take it for the present one."""
+    if not str(text).strip():
+        raise UsageError(f"RUN must be the folder of a finished run, got {str(text)!r}")
+    return Path(text)
+
+
 def one_of(option: str, known: Collection[str], value: str) -> None:
     if value not in known:
         raise UsageError(f"{option} must be {' or '.join(known)}, got {value!r}{hint(value, known)}")

@@ -1,19 +1,21 @@
 """`coterie plan`."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import typer
 from rich.text import Text
 
 from coterie.cli.console import output, write_json
+from coterie.cli.deployed import installed
 from coterie.cli.layout import Entry, lines, wrapped
 from coterie.cli.options import number, whole
 from coterie.cli.progress import HELP, waiting
 from coterie.errors import UsageError
-from coterie.limits import AGENTS_MOST, ARMS_MOST, EPSILON_LEAST, EPSILON_MOST, HORIZON_MOST
+from coterie.limits import AGENTS_MOST, ARMS_MOST, EPSILON_RANGE, HORIZON_MOST
 
-EPSILON, GAP = f"a number in [{EPSILON_LEAST:g}, {EPSILON_MOST:g}] or inf", "a number >= 1e-06 and < best (default 0.6)"
+GAP = "a number >= 1e-06 and < best (default 0.6)"
 
 
 def plan(
@@ -23,7 +25,7 @@ def plan(
         ..., metavar="T", parser=whole("--horizon", 1, HORIZON_MOST), help="How many rounds each agent plays."
     ),
     epsilon: float = typer.Option(
-        ..., metavar="E", parser=number("--epsilon", EPSILON), help="What is to be promised for one reward."
+        ..., metavar="E", parser=number("--epsilon", EPSILON_RANGE), help="What is to be promised for one reward."
     ),
     gap: float = typer.Option(
         ..., metavar="G", parser=number("--gap", GAP), help="A guess: by how much the second arm is worse than the best."
@@ -51,6 +53,7 @@ def plan(
     progress: str = typer.Option("bar", metavar="bar|json|none", help=HELP),
     yes: bool = typer.Option(False, "--yes", help="Do not ask, however long it will take."),
     as_json: bool = typer.Option(False, "--json", help="Everything as JSON on stdout, and nothing else there."),
+    federation: Path = typer.Option(None, metavar="FILE", help="Also write a federation file to fill in: to run it for real."),
 ) -> None:
     """Which algorithm to run, what it will cost, and whether joining is worth it.
 
@@ -62,6 +65,14 @@ def plan(
     from coterie.studies.guess import Guess
     from coterie.studies.planning import Plan
 
+    if federation:
+        installed()
+        from coterie.deploy.drafts import draft
+        from coterie.files import check_writable, write
+
+        if federation.exists():
+            raise UsageError(f"--federation must be a file that is not there yet, got {federation}")
+        check_writable(federation)
     try:
         guess = Guess(agents, arms, horizon, epsilon, gap, best, message_cost, not no_server, unlike, liars, trust)
     except UsageError as error:  # it begins with the name of the field
@@ -70,12 +81,17 @@ def plan(
         made = Plan(guess, workers, shown.show)
         ask(made.estimate().seconds, yes, shown)
         found = made.document()
+    if federation:
+        row = made.recommended
+        write(federation, draft(row.choice.table(row.epsilon), agents, arms, horizon, str(federation)))
     if as_json:
         write_json(found)
         return
     console = output()
     for line in plan_lines(found, console.width):
         console.print(line, soft_wrap=True)
+    if federation:
+        console.print(f"federation: {federation}, to be filled in", soft_wrap=True)
 
 
 def plan_lines(found: dict[str, Any], width: int) -> list[Text]:
@@ -152,7 +168,8 @@ def floor_words(found: dict[str, Any]) -> Iterator[str]:
         yield "No floor is known for this case."
         return
     whom, label = "with this ε" if floor["kind"] == "private" else "even without privacy", floor["label"]
-    yield f"Floor: in the long run nobody stays below about {about(floor['regret'])} {whom} ({label}: it may lie below yet)."
+    below = f"below about {about(floor['regret'])} {whom} ({label}: before that, regret may lie lower)"
+    yield f"Floor: in the long run nobody stays {below}."
     if found["guess"]["unlike"] and found["guess"]["epsilon"] is not None:
         yield "Of an ε with agents that differ, no floor is known."
 

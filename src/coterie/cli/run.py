@@ -5,6 +5,7 @@ from pathlib import Path
 import typer
 from rich.text import Text
 
+from coterie.cli.completing import settings, study_names
 from coterie.cli.console import output, visible, write_json
 from coterie.cli.interrupts import keeps
 from coterie.cli.options import left_out, one_of, whole
@@ -13,9 +14,13 @@ from coterie.cli.table import summary_lines, warnings_of
 
 
 def run(
-    study: str = typer.Argument(help="A TOML file, or the name of a built-in study (see `coterie studies`)."),
+    study: str = typer.Argument(
+        help="A TOML file, or the name of a built-in study (see `coterie studies`).", autocompletion=study_names
+    ),
     out: Path = typer.Option(None, metavar="DIR", help="Where to keep the run. Default: runs/<name>-<hash>"),
-    sets: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="Override a value, e.g. --set horizon=1000"),
+    sets: list[str] = typer.Option(
+        [], "--set", metavar="KEY=VALUE", help="Override a value, e.g. --set horizon=1000", autocompletion=settings
+    ),
     workers: int = typer.Option(
         None, metavar="N", parser=whole("--workers", 1), help="Worker threads. Default: one for each core."
     ),

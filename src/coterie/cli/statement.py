@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from coterie.cli.completing import settings, study_names
 from coterie.cli.console import output, write_json
 from coterie.cli.options import whole
 from coterie.cli.progress import waiting
@@ -17,13 +18,16 @@ if TYPE_CHECKING:
 
 
 def statement(
-    study: str = typer.Argument(help="A TOML file, or the name of a built-in study."),
+    study: str = typer.Argument(help="A TOML file, or the name of a built-in study.", autocompletion=study_names),
     row: str = typer.Option(None, metavar="LABEL|N", help="Which row. Default: the smallest epsilon that is kept."),
     rewards: int = typer.Option(
-        10, metavar="M", parser=whole("--rewards", 1, HORIZON_MOST), help="Also tell what a person with so many rewards loses."
+        None, metavar="M", parser=whole("--rewards", 1, HORIZON_MOST),
+        help="Also tell what a person with so many rewards loses; default: as many as one has in the study's table, or 10.",
     ),
     times: list[str] = typer.Option([], metavar="STUDY", help="Another study on the same data, added up. May be given again."),
-    sets: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="A key of the study, e.g. --set horizon=1000"),
+    sets: list[str] = typer.Option(
+        [], "--set", metavar="KEY=VALUE", help="A key of the study, e.g. --set horizon=1000", autocompletion=settings
+    ),
     audit: bool = typer.Option(False, "--audit", help="Audit the row's algorithm first (minutes), and tell the verdict."),
     out: Path = typer.Option(None, metavar="FILE", help="The page. Default: <study>-statement.html; with --json, none"),
     yes: bool = typer.Option(False, "--yes", help="Do not ask, however long it will take."),
@@ -36,7 +40,7 @@ def statement(
     from coterie.cli.asking import asked
     from coterie.report import statement as page
     from coterie.studies import load_study
-    from coterie.studies.budget import price_study
+    from coterie.studies.budget import person_of, price_study
 
     loaded, others = load_study(study, sets).specification, [load_study(other).specification for other in times]
     path = out or Path(f"{loaded.name}-statement.html")
@@ -47,7 +51,8 @@ def statement(
         prices = price_study(loaded, asked(yes, shown))
         index = page.headline(prices) if named is None else named
         priced = [(other.name, price_study(other, asked(yes, shown))) for other in others]
-        found = page.facts(loaded, prices, index, rewards, priced, _audited(loaded.rows[index]) if audit else None)
+        verdict = _audited(loaded.rows[index]) if audit else None
+        found = page.facts(loaded, prices, index, rewards or person_of(loaded), priced, verdict)
     if out is not None or not as_json:
         page.write(path, found)
     if as_json:

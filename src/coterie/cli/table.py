@@ -25,7 +25,9 @@ def summary_lines(document: Summary, width: int, every: bool = False) -> list[Te
     """Title, answer, table and key, in lines that fit."""
     rows, answer, words = document["rows"], document["answer"], Words(**document["study"]["words"])
     shown, why = (rows, "") if every else telling(rows, answer)
-    below = [*key(rows, shown, answer["unit"]), *([f"{len(shown)} of {len(rows)} rows, {why}; {ELSEWHERE}"] if why else [])]
+    data = document["study"]["problem"].get("data")
+    below = [*key(rows, shown, answer["unit"]), *([f"data: {data['note']}"] if data else [])]
+    below += [f"{len(shown)} of {len(rows)} rows, {why}; {ELSEWHERE}"] if why else []
     told = [Text(visible(words.in_place_of_ours(line))) for line in below]
     title = Text(one_line(document["study"]["title"]))
     table = _table(shown, answer["unit"], words, width)
@@ -76,13 +78,14 @@ def regret_text(regret: Spread, unit: Unit, runs: int) -> str:
 
 def key(rows: Sequence[SummaryRow], shown: Sequence[SummaryRow], unit: Unit) -> list[str]:
     """What was run, and what the columns mean."""
+    person = "per_reward" in rows[0]["privacy"]
     first, found = rows[0], {promise(row["privacy"]) for row in shown}
     sizes = {"agent": first["agents"], "arm": first["arms"], "round": first["horizon"], "run": first["replications"]}
     told = [", ".join(plural(count, noun) for noun, count in sizes.items())]
     doubt = f"±: 95{GLUE}% interval of the mean over the runs (Student's t)"
     doubt = doubt if first["replications"] >= RUNS_LEAST else f"fewer than {RUNS_LEAST} runs: too few for an interval"
     told += [f"regret: what an agent loses {unit['text']}; {doubt}", judging(first)]
-    told += [f"ε: of {first['privacy']['unit']}"]
+    told += [f"ε: of {first['privacy']['unit']}{'; a row is named after that of one reward' if person else ''}"]
     told += [", ".join(f"{mark} {kind.value}" for kind, mark in MARKS.items() if kind in found)]
     return [line for line in told if line]
 

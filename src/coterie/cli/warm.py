@@ -2,6 +2,7 @@
 
 import typer
 
+from coterie.cli.completing import study_names
 from coterie.cli.console import output
 from coterie.cli.interrupts import keeps
 from coterie.cli.options import whole
@@ -12,7 +13,11 @@ FIRST = ("hospitals", "quickstart")  # what most people begin with
 
 
 def warm(
-    study: str = typer.Argument(None, help="A TOML file, or the name of a built-in study. Default: hospitals and quickstart."),
+    study: str = typer.Argument(
+        None,
+        help="A TOML file, or the name of a built-in study. Default: hospitals and quickstart.",
+        autocompletion=study_names,
+    ),
     every: bool = typer.Option(False, "--all", help="All built-in studies: some minutes."),
     workers: int = typer.Option(None, metavar="N", parser=whole("--workers", 1), help="Processes. Default: one for each core."),
     progress: str = typer.Option("bar", metavar="bar|json|none", help=HELP),

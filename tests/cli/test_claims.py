@@ -1,0 +1,74 @@
+"""`coterie claims` and `coterie reproduce`."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from coterie.claims import papers
+from coterie.cli.reproduce import chosen
+from coterie.errors import UsageError
+
+
+def test_claims_are_listed_without_running_anything(command):
+    found = json.loads(command("claims", "--json").stdout)
+    assert [paper["id"] for paper in found] == list(papers())
+    assert all(claim.keys() == {"id", "where", "says", "verdict", "why"} for paper in found for claim in paper["claims"])
+    printed = command("claims", "dubey")
+    assert printed.returncode == 0 and papers()["dubey"].claim[0].id in printed.stdout and "Zhu" not in printed.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("claims", "duby"), "paper must be one of dubey, li-song, solanki, zhu, got 'duby'; did you mean 'dubey'?"),
+        (("claims", "--full"), "--full must be given with --check, got it alone"),
+        (("reproduce", "zhu/2d"), "figure of zhu must be one of 2a, 2b, 2c, got '2d'"),
+    ],
+)
+def test_wrong_words(command, words, line):
+    done = command(*words)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"coterie: {line}\n")
+
+
+def test_a_figure_brings_its_claims_and_no_others():
+    (part,) = chosen(["li-song/5"])
+    assert [figure.id for figure in part.figure] == ["5"] and {claim.figure for claim in part.claim} == {"5"}
+    assert [paper.id for paper in chosen(["zhu", "zhu/2a"])] == ["zhu"] and len(chosen([])) == 4
+    with pytest.raises(UsageError):
+        chosen(["nobody/5"])
+
+
+def test_a_figure_is_drawn_and_judged(command, tmp_path):
+    """Figure 10 of Li and Song, on a complete graph and others: eight short runs, as printed and private."""
+    done = command("reproduce", "li-song/10", "--progress", "none")
+    assert done.returncode == 0, done.stdout + done.stderr
+    page = (tmp_path / "reproduction/li-song.html").read_text()
+    figure = next(figure for figure in papers()["li-song"].figure if figure.id == "10")
+    claims = sum(claim.figure == "10" for claim in papers()["li-song"].claim)
+    assert page.count("<svg") == len(figure.panel) and "Not as recorded" not in page and f"Of {claims}" in page
+    assert (tmp_path / "reproduction/index.html").exists() and len(list((tmp_path / "runs").iterdir())) == 8
+    for number, panel in enumerate(figure.panel, 1):
+        picture = tmp_path / f"reproduction/li-song-10-{number}"
+        assert panel.up in picture.with_suffix(".svg").read_text() and picture.with_suffix(".csv").exists()
+
+
+def test_killed_it_goes_on_and_repeats_no_finished_study(command, tmp_path):
+    """Killed as soon as a study is finished. What was finished then stays as it was, to the time of its writing."""
+    words = ["reproduce", "li-song/10", "--progress", "none", "--workers", "1"]
+    killed = subprocess.Popen([sys.executable, "-c", "from coterie.cli import start; start()", *words], cwd=tmp_path)
+    finished: list = []
+    while not finished and killed.poll() is None:
+        finished = sorted((tmp_path / "runs").glob("*/summary.json"))
+        time.sleep(0.01)
+    os.kill(killed.pid, signal.SIGKILL)
+    assert killed.wait() == -signal.SIGKILL and not (tmp_path / "reproduction/index.html").exists()
+    before = {path: path.stat().st_mtime_ns for path in finished}
+    assert 1 <= len(before) < 8
+    assert command(*words).returncode == 0 and (tmp_path / "reproduction/index.html").exists()
+    assert {path: path.stat().st_mtime_ns for path in finished} == before
+    assert len(list((tmp_path / "runs").glob("*/summary.json"))) == 8
