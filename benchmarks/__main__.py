@@ -19,6 +19,7 @@ from rich.console import Console
 from benchmarks import cooperative, elimination, gossip, others, procurement
 from benchmarks.first import first_command
 from benchmarks.growth import growth
+from benchmarks.leap import leap
 from benchmarks.page import Section, keep, kept, print_section, processor
 from coterie.errors import hint
 from coterie.network import path
@@ -161,10 +162,24 @@ def two_workers():
     yield Section("Two workers", "", {"work of one, in the same time": one / two}, ratios=False)
 
 
+def deployed():
+    """The deployed system beside the disk, a bare web application, a raw broker and the agent in memory."""
+    from benchmarks.deploy import deploy  # which needs coterie[deploy]
+
+    yield from deploy()
+
+
+def secure_sums():
+    """A secure sum of 10, 50 and 200 agents: milliseconds and bytes of an agent and epoch."""
+    from benchmarks.secure import secure
+
+    yield from secure()
+
+
 BENCHMARKS = {
     "elimination": compare_elimination, "gossip": compare_gossip, "cooperative": compare_cooperative,
-    "procurement": compare_procurement, "others": compare_others, "growth": growth, "million": a_million_agents,
-    "workers": two_workers, "first": first_command,
+    "procurement": compare_procurement, "others": compare_others, "growth": growth, "leap": leap, "million": a_million_agents,
+    "workers": two_workers, "first": first_command, "deploy": deployed, "secure": secure_sums,
 }  # fmt: skip
 
 
@@ -183,7 +198,7 @@ def main(arguments=None):
     console, before, found = Console(), kept(), []
     np.seterr(all="raise")
     beside = f"beside the page of {before['date']}" if before else "no earlier page of this processor"
-    console.print(f"{processor()}; {beside}")
+    console.print(f"{processor()}; {beside}. Figures of a section come from one run; compare ratios.")
     for name in given.names or BENCHMARKS:
         for section in BENCHMARKS[name]():
             print_section(console, section, before)

@@ -44,6 +44,12 @@ def test_what_is_kept_names_the_processor_and_no_machine(page, tmp_path):
     assert platform.node() not in file.read_text() and str(ROOT) not in file.read_text()
 
 
+def test_the_page_of_the_docs_is_that_of_what_is_kept(page, monkeypatch):
+    monkeypatch.setattr(page, "PAGES", ROOT / "benchmarks/pages")
+    anew = "make it anew: python -m benchmarks.page docs/benchmarks.md"
+    assert (ROOT / "docs/benchmarks.md").read_text() == page.written(), anew
+
+
 def test_an_unknown_benchmark_is_refused_with_the_nearest(page, capsys):
     from benchmarks.__main__ import main
 
