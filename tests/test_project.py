@@ -8,7 +8,6 @@ import pkgutil
 import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -77,18 +76,6 @@ def test_all_exported_names_exist_and_are_few():
 def test_the_guide_shows_the_example_algorithm_as_it_is():
     guide, example = (ROOT / "CONTRIBUTING.md").read_text(), (ROOT / "examples/own_algorithm.py").read_text()
     assert example.strip() in guide
-
-
-def test_the_study_and_the_python_of_the_readme_run(monkeypatch):
-    monkeypatch.chdir(ROOT)
-    readme = (ROOT / "README.md").read_text()
-    written = tomllib.loads(re.search(r"```toml\n(.*?)```", readme, re.S)[1])
-    small = ["horizon=300", "replications=2", "problem.agents=5", "problem.arms=4"]
-    assert len(coterie.load_study(written, small).run().summary) == 5
-    names: dict = {}
-    code = re.search(r"```python\n(.*?)```", readme, re.S)[1].replace('"quickstart")', f'"quickstart", {small})')
-    exec(code, names)
-    assert names["result"].frame().height > 0
 
 
 def test_ci_runs_the_test_command_of_the_readme():
