@@ -70,9 +70,10 @@ def test_an_old_copy_a_deleted_ledger_and_a_clone(tmp_path, federation):
         before = play(process, releases=2)
         stop(process)
     shutil.copytree(north, tmp_path / "old")
-    with agent(north) as process:
-        assert play(process, releases=before + 2) > before
-        stop(process)
+    for _ in range(2):  # the first words of the second start rest on what the first has released, also if that was never sent
+        with agent(north) as process:
+            before = play(process, releases=before + 2)
+            stop(process)
     code, line = ended(tmp_path / "old")
     assert code == 4 and "older" in line
     shutil.copytree(north, tmp_path / "forgotten")

@@ -256,10 +256,10 @@ def test_a_full_stream_and_an_absent_broker_are_waited_for(tmp_path):
             for trouble in ("full", "away"):
                 setattr(broker, trouble, True)
                 await parties["north"].say(trouble.encode())
-                await until(lambda: parties["north"].seen.connected is False)
-                assert parties["north"].seen.unsent == (1 if trouble == "full" else parties["north"].seen.unsent)
+                await until(lambda: parties["north"].seen.connected is False and parties["north"].seen.unsent >= 1)
                 setattr(broker, trouble, False)
                 await broker.wake()
+                await until(lambda: parties["north"].seen.connected is True and parties["north"].seen.unsent == 0)
             await has_heard(parties["south"], {"say.north": [b"full", b"away"]})
 
     asyncio.run(run())
