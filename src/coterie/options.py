@@ -7,7 +7,7 @@ A family declares the options of all its algorithms in one class; what one of th
 from functools import cache
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from coterie.limits import EPSILON_RANGE, check_epsilon
 
@@ -51,6 +51,18 @@ class Options(BaseModel):
     def __reduce__(self) -> Any:
         """A derived class has no name by which it could be found: it is derived again."""
         return _restored, (_lineage(type(self)), self.__getstate__())
+
+
+class SumOptions(Options):
+    """Those of an algorithm whose server may be shown sums of reports only, and no report."""
+
+    honest: int | None = Field(None, ge=2, description="agents that add their share of noise, for secagg; default nine in ten",
+        json_schema_extra=enters(
+            "a share is the difference of two Gamma(1 / honest, scale 1 / epsilon)", default="nine in ten"))
+    quorum: int | None = Field(None, ge=2, description="reports without which no sum is opened, for secagg",
+        json_schema_extra=enters("a sum has the reports of quorum agents or more; honest = quorum - colluders", default="all"))
+    colluders: int | None = Field(None, ge=0, description="who may tell what they know, for secagg",
+        json_schema_extra=enters("honest = quorum - colluders", default="a tenth; 0 with quorum"))
 
 
 @cache

@@ -30,12 +30,12 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def opened(browser: Any) -> Callable[..., Any]:
-    """Opens a file in a window of its own and closes it again; what the page does on its own is kept in `noise`."""
+    """Opens a file or an address in a window of its own and closes it; what the page does on its own is kept in `noise`."""
 
     @contextmanager
-    def window(path: Path, **options: Any) -> Iterator[Any]:
+    def window(place: Path | str, **options: Any) -> Iterator[Any]:
         context = browser.new_context(**{"viewport": {"width": 1400, "height": 1000}} | options)
-        page, address = context.new_page(), path.as_uri()
+        page, address = context.new_page(), place.as_uri() if isinstance(place, Path) else place
         page.noise = []
         page.on("console", lambda message: page.noise.append(f"console: {message.text}"))
         page.on("pageerror", lambda error: page.noise.append(f"error: {error}"))
@@ -50,7 +50,9 @@ def opened(browser: Any) -> Callable[..., Any]:
 
 
 def is_foreign(asked: str, address: str) -> bool:
-    return asked.partition("#")[0] != address and not asked.startswith(("data:", "blob:"))
+    """Whether somebody else is asked: of a file its own folder is somebody else, too."""
+    own = asked.startswith(address) if address.startswith("http") else asked.partition("#")[0] == address
+    return not own and not asked.startswith(("data:", "blob:"))
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """The live page of a node in a real browser: it keeps itself up to date, survives its agent, and asks nobody else."""
 
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -16,27 +15,6 @@ nodes = pytest.importorskip("served_nodes", reason="needs coterie[deploy]")
 view_types = pytest.importorskip("coterie.deploy.view")
 
 
-@pytest.fixture
-def shown(browser):
-    """A window on a node's page; `noise` is what it says on the console and whom else it asks."""
-
-    @contextmanager
-    def window(address, width=1400):
-        context = browser.new_context(viewport={"width": width, "height": 1000})
-        page = context.new_page()
-        page.noise = []
-        page.on("console", lambda message: page.noise.append(f"console: {message.text}"))
-        page.on("pageerror", lambda error: page.noise.append(f"error: {error}"))
-        page.on("request", lambda asked: asked.url.startswith((address, "data:")) or page.noise.append(f"request: {asked.url}"))
-        try:
-            page.goto(address)
-            yield page
-        finally:
-            context.close()
-
-    return window
-
-
 def says(page, text):
     """As soon as it does."""
     page.wait_for_function("text => document.querySelector('main').innerText.includes(text)", arg=text, timeout=30_000)
@@ -46,8 +24,8 @@ def changed(view, **how):
     return msgspec.structs.replace(view, **how)
 
 
-def test_it_updates_by_itself_and_leaves_what_is_open_as_it_is(shown):
-    with nodes.served_node() as place, shown(place.listen.address) as page:
+def test_it_updates_by_itself_and_leaves_what_is_open_as_it_is(opened):
+    with nodes.served_node() as place, opened(place.listen.address) as page:
         says(page, "bisoprolol looks best so far")
         says(page, "live")
         page.locator("#wire summary").click()
@@ -60,10 +38,10 @@ def test_it_updates_by_itself_and_leaves_what_is_open_as_it_is(shown):
         assert page.noise == []
 
 
-def test_a_part_that_comes_or_goes_is_put_in_its_place(shown):
+def test_a_part_that_comes_or_goes_is_put_in_its_place(opened):
     with (
         nodes.served_node(nodes.FakeNode(changed(nodes.VIEW, peers=(), missing=()))) as place,
-        shown(place.listen.address) as page,
+        opened(place.listen.address) as page,
     ):
         says(page, "This agent learns alone")
         place.show(nodes.VIEW)
@@ -71,8 +49,8 @@ def test_a_part_that_comes_or_goes_is_put_in_its_place(shown):
         assert page.noise == []
 
 
-def test_it_survives_a_restart_of_its_agent(shown):
-    with nodes.served_node() as place, shown(place.listen.address) as page:
+def test_it_survives_a_restart_of_its_agent(opened):
+    with nodes.served_node() as place, opened(place.listen.address) as page:
         says(page, "live")
         place.stop()
         says(page, "no answer since")
@@ -105,9 +83,9 @@ STATES = {
 
 
 @pytest.mark.parametrize("name", STATES)
-def test_nothing_is_amiss_in_any_width_light_and_dark(shown, name):
+def test_nothing_is_amiss_in_any_width_light_and_dark(opened, name):
     found = []
-    with nodes.served_node(nodes.FakeNode(changed(nodes.VIEW, **STATES[name]))) as place, shown(place.listen.address) as page:
+    with nodes.served_node(nodes.FakeNode(changed(nodes.VIEW, **STATES[name]))) as place, opened(place.listen.address) as page:
         says(page, "live")
         page.evaluate(OPEN_ALL)
         for width in WIDTHS:

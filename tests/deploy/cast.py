@@ -184,6 +184,19 @@ async def _serve(node, t, decisions, hands):
         await node.tell(id, reward)
 
 
+async def killed_and_performed(folder, federation, turns):
+    """All are killed as soon as one of them has come to each of these turns, and start again; then they play to the end."""
+    wires = memory_wires(federation)
+    cast = [Actor(folder, federation, member.name) for member in federation.members]
+    for t in turns:
+        for actor in cast:
+            await actor.start(wires(actor.name), simulated_customers)
+        await until(lambda t=t: any(actor.node.t >= t for actor in cast))
+        for actor in cast:
+            await actor.stop()
+    return await perform(folder, federation, wires, simulated_customers)
+
+
 def simulated(federation):
     """The same run in the simulator, interpreted."""
     method, agents, horizon = federation.method()._replace(folds=False, crowds=()), len(federation.agents), federation.horizon

@@ -43,7 +43,7 @@ from coterie.contract import (
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, argmax, capacity, node, pick, record
 from coterie.limits import EPSILON_LEAST, HORIZON_MOST
-from coterie.options import enters
+from coterie.options import SumOptions, enters
 from coterie.privacy.aggregate import aggregate_delta, reading_probability
 from coterie.privacy.mechanisms import SHARES, SUMS
 from coterie.privacy.quorum import check_unused, quorum_of
@@ -464,7 +464,7 @@ TRUSTED, OPENING = SUMMING._replace(trusted=True), SUMMING._replace(mechanism=SU
 # --- what a study may set, and what it means ----------------------------------------------------------
 
 
-class EliminationOptions(Options):
+class EliminationOptions(SumOptions):
     """Those of CDP-MAB, and of HDP-MAB the last one."""
 
     mode: Literal["private", "paper"] = Field("private", description="what the stated epsilon means",
@@ -500,14 +500,6 @@ class EliminationOptions(Options):
         json_schema_extra=enters("N = ceil(participation M)"))
     rotation: bool = Field(False, description="whether those who report take turns",
         json_schema_extra=enters("N = M: the last report of each agent counts"))
-    honest: int | None = Field(None, ge=2, description="agents that add their share of noise, for secagg; default nine in ten",
-        json_schema_extra=enters(
-            "a share is the difference of two Gamma(1 / honest, scale 1 / epsilon)",
-            default="nine in ten"))
-    quorum: int | None = Field(None, ge=2, description="reports without which no sum is opened, for secagg",
-        json_schema_extra=enters("a sum has the reports of quorum agents or more; honest = quorum - colluders", default="all"))
-    colluders: int | None = Field(None, ge=0, description="who may tell what they know, for secagg",
-        json_schema_extra=enters("honest = quorum - colluders", default="a tenth; 0 with quorum"))
     weighting: Literal["agents", "components"] = Field("agents", description="what counts alike in the mean",
         json_schema_extra=enters("y = sum of M_q y_q / M (agents), or sum of y_q / Q (components)"))
 

@@ -33,11 +33,11 @@ from pydantic import Field
 
 from coterie import contract
 from coterie.algorithms.cooperative import Life
-from coterie.contract import Algorithm, Claim, Entry, Method, Options, Setting, can_sum_to, has_room, offer, order, params
+from coterie.contract import Algorithm, Claim, Entry, Method, Setting, can_sum_to, has_room, offer, order, params
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, argmax, capacity, extend, node, record
 from coterie.limits import EPSILON_LEAST
-from coterie.options import enters
+from coterie.options import SumOptions, enters
 from coterie.privacy.mechanisms import SHARES, SUMS
 from coterie.privacy.quorum import check_unused, quorum_of
 
@@ -631,7 +631,7 @@ PEER = Algorithm(
 # --- what a study may set, and what it means ----------------------------------------------------------------
 
 
-class PooledOptions(Options):
+class PooledOptions(SumOptions):
     """Those of all three."""
 
     mode: Literal["private"] = Field("private", description="there is no printed form")
@@ -641,14 +641,6 @@ class PooledOptions(Options):
     noise: Literal["local", "secagg", "central"] = Field("local", description="who adds it",
         json_schema_extra=enters(
             "J grows by a draw for each report (local), by M / honest (secagg) or by 1 (central) for each sum"))
-    honest: int | None = Field(None, ge=2, description="agents that add their share of noise, for secagg; default nine in ten",
-        json_schema_extra=enters(
-            "a share is the difference of two Gamma(1 / honest, scale 1 / epsilon)",
-            default="nine in ten"))
-    quorum: int | None = Field(None, ge=2, description="reports without which no sum is opened, for secagg",
-        json_schema_extra=enters("a sum has the reports of quorum agents or more; honest = quorum - colluders", default="all"))
-    colluders: int | None = Field(None, ge=0, description="who may tell what they know, for secagg",
-        json_schema_extra=enters("honest = quorum - colluders", default="a tenth; 0 with quorum"))
     through: Literal["server", "peers", "components"] = Field("server", description="how reports travel")
     play: Literal["apart", "together"] | None = Field(None, description="default: apart where all agents see the same means",
         json_schema_extra=enters(

@@ -8,12 +8,11 @@ from cast import (
     Actor,
     differences,
     eager,
+    killed_and_performed,
     memory_wires,
     nobody,
-    perform,
     rehearsed,
     simulated,
-    simulated_customers,
     until,
 )  # fmt: skip
 
@@ -85,16 +84,5 @@ def test_a_word_that_does_not_fit_is_silence(tmp_path):
 
 def test_nodes_that_are_killed_go_on_and_end_in_the_simulators_bytes(tmp_path):
     federation = federation_of(tmp_path)
-    wires = memory_wires(federation)
-
-    async def play():
-        cast = [Actor(tmp_path, federation, member.name) for member in federation.members]
-        for t in (3, 7):
-            for actor in cast:
-                await actor.start(wires(actor.name), simulated_customers)
-            await until(lambda t=t: any(actor.node.t >= t for actor in cast))
-            for actor in cast:
-                await actor.stop()
-        return await perform(tmp_path, federation, wires, simulated_customers)
-
-    assert differences(asyncio.run(play()), simulated(federation)) == []
+    nodes = asyncio.run(killed_and_performed(tmp_path, federation, (3, 7)))
+    assert differences(nodes, simulated(federation)) == []

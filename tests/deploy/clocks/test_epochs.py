@@ -9,12 +9,11 @@ from cast import (
     Actor,
     differences,
     eager,
+    killed_and_performed,
     memory_wires,
     nobody,
-    perform,
     rehearsed,
     simulated,
-    simulated_customers,
     until,
 )  # fmt: skip
 
@@ -218,16 +217,5 @@ def test_reporters_are_drawn_by_a_coin_that_all_throw_alike(tmp_path, rotation):
 def test_a_node_that_is_killed_in_an_epoch_goes_on_with_it(tmp_path):
     """All are killed in the middle of a run and started again, and end in the simulator's bytes."""
     federation = rehearsed(tmp_path, POOLED, 200)
-    wires = memory_wires(federation)
-
-    async def play():
-        cast = [Actor(tmp_path, federation, member.name) for member in federation.members]
-        for t in (3, 6):
-            for actor in cast:
-                await actor.start(wires(actor.name), simulated_customers)
-            await until(lambda t=t: any(actor.node.t >= t for actor in cast))
-            for actor in cast:
-                await actor.stop()
-        return await perform(tmp_path, federation, wires, simulated_customers)
-
-    assert differences(asyncio.run(play()), simulated(federation)) == []
+    nodes = asyncio.run(killed_and_performed(tmp_path, federation, (3, 6)))
+    assert differences(nodes, simulated(federation)) == []
