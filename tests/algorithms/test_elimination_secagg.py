@@ -160,7 +160,7 @@ def test_the_server_counts_the_pulls_that_are_in_its_sums_and_no_others(name):
 
 
 @pytest.mark.parametrize("name", ["cdp-mab", "pooled-ucb"])
-@pytest.mark.parametrize("quorum", [6, 9])
+@pytest.mark.parametrize("quorum", [7, 9])
 def test_of_fewer_reports_than_the_quorum_nothing_is_opened_and_the_draws_are_those_of_the_reports(name, quorum):
     """All the draws in an estimate come from epochs with a quorum, 1/holders of each report."""
     case = case_of({"name": name, "quorum": quorum, "colluders": 2}, {"loss": 0.3}, means=(0.5, 0.5, 0.5), horizon=4000)
@@ -176,14 +176,14 @@ def test_of_fewer_reports_than_the_quorum_nothing_is_opened_and_the_draws_are_th
 
 
 def test_a_sum_of_a_quorum_without_its_colluders_has_the_whole_noise():
-    """Six report of ten, two of these lie and leave their noise out: four honest shares are one draw of epsilon 1."""
+    """Seven report of ten, two of these lie and leave their noise out: five honest shares are one draw of epsilon 1."""
     faults = {"liars": 0.2, "attack": "promote-worst", "loss": 0.4}
-    case = case_of({"quorum": 6, "colluders": 2, "rounds": 1, "gap": 0.5}, faults)
+    case = case_of({"quorum": 7, "colluders": 2, "rounds": 1, "gap": 0.5}, faults)
     run = simulate(case, 12_000)
-    least = np.isclose(run.servers["draws"][:, 0] * 4, 6) & (run.tallies["up_messages"] >= 6)
+    least = np.isclose(run.servers["draws"][:, 0] * 5, 7) & (run.tallies["up_messages"] >= 7)
     noise = run.servers["history"][least, 0, 1] / UNIT
     assert len(noise) > 1000
-    # With chance 0.6 ^ 2 both liars are among the six: a draw. Else more shares are in the sum: its tails are no thinner.
+    # With chance 0.6 ^ 2 both liars are among the seven: a draw. Else more shares are in the sum: its tails are no thinner.
     laplace = stats.laplace(scale=1.0)
     assert stats.kstest(abs(noise), stats.expon(scale=1.0).cdf, alternative="greater").pvalue > FALSE_ALARM
     assert noise.var() > laplace.var() * (1 - 5.4 * np.sqrt(5 / len(noise)))

@@ -7,7 +7,8 @@ import pytest
 from coterie.errors import UsageError
 from coterie.privacy.quorum import Quorum, check_unused, quorum_of
 
-ALL = [Quorum(n, q, c) for n in range(3, 15) for q in range(n // 2 + 1, n + 1) for c in range(q - 1)]
+NUMBERS = [Quorum(n, q, c) for n in range(3, 15) for q in range(n // 2 + 1, n + 1) for c in range(q - 1)]
+ALL = [about for about in NUMBERS if about.quorum >= about.threshold]
 
 
 @pytest.mark.parametrize("agents", range(3, 30))
@@ -27,6 +28,7 @@ def test_the_honest_part_of_any_sum_is_a_whole_draw_and_of_two_sums_of_an_epoch_
     both = [a for a in range(honest + 1) if min(a, honest - a) + about.colluders >= about.threshold]
     assert both == []
     assert about.colluders < about.threshold <= about.agents
+    assert 2 * about.holders > honest, "two groups of honest reporters would each be a sum"
 
 
 @pytest.mark.parametrize(
@@ -35,7 +37,9 @@ def test_the_honest_part_of_any_sum_is_a_whole_draw_and_of_two_sums_of_an_epoch_
         (2, {}, "agents must be a whole number >= 3 with noise = 'secagg', got 2"),
         (10, {"quorum": 5}, r"quorum must be a whole number in 6\.\.10 \(more than half of the agents\), got 5"),
         (10, {"quorum": 11}, r"quorum must be a whole number in 6\.\.10 .*, got 11"),
-        (10, {"quorum": 6, "colluders": 5}, r"colluders must be a whole number in 0\.\.4 \(of 6 reports two must be h"),
+        (10, {"quorum": 6, "colluders": 5}, r"colluders must be a whole number in 0\.\.1 \(any two sums of 6 of 10 reports"),
+        (21, {"quorum": 16, "colluders": 12}, r"colluders must be a whole number in 0\.\.10 "),
+        (400, {"quorum": 395, "colluders": 391}, r"colluders must be a whole number in 0\.\.389 "),
         (10, {"colluders": 9}, r"colluders must be a whole number in 0\.\.8 "),
         (10, {"honest": 11}, r"honest must be a whole number in 2\.\.10 \(the agents\), got 11"),
         (10, {"honest": 8, "quorum": 9}, r"honest must be left out beside quorum or colluders .*, got 8"),

@@ -7,7 +7,9 @@ is away, quorum - colluders shares are in every sum that no adversary can take o
     threshold = (agents + colluders) // 2 + 1
 
 pieces open a sum. Every honest agent gives its pieces for one sum only, so two sums of one epoch would take
-2 (threshold - colluders) of the agents - colluders honest ones, which is more than there are.
+2 (threshold - colluders) of the agents - colluders honest ones, which is more than there are. A quorum has a threshold of
+reports, too: then any two sums that somebody asks for share an honest one, and answers to several of them cannot be put together
+into sums of groups (docs/secure-sum.md).
 """
 
 from math import ceil
@@ -52,9 +54,10 @@ def quorum_of(agents: int, honest: int | None = None, quorum: int | None = None,
     if not agents // 2 < found.quorum <= agents:
         most_of = f"{agents // 2 + 1}..{agents} (more than half of the agents)"
         raise UsageError(f"quorum must be a whole number in {most_of}, got {found.quorum}")
-    if found.holders < 2:
-        wanted = f"0..{found.quorum - 2} (of {found.quorum} reports two must be honest)"
-        raise UsageError(f"colluders must be a whole number in {wanted}, got {found.colluders}")
+    most = min(found.quorum - 2, 2 * found.quorum - agents - 1)
+    if found.colluders > most:
+        why = f"any two sums of {found.quorum} of {agents} reports must share an honest one, and two be honest"
+        raise UsageError(f"colluders must be a whole number in 0..{most} ({why}), got {found.colluders}")
     return found
 
 

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from coterie.deploy.secure import shamir
-from coterie.deploy.secure.shamir import PRIME, Contradiction, added, from_bytes, opened, split, to_bytes
+from coterie.deploy.secure.shamir import PRIME, Contradiction, added, from_bytes, opened, points_of, split, to_bytes
 
 VALUES = (0, 1, -1, 2**62 - 1, -(2**62), 12345)
 
@@ -23,7 +23,7 @@ def test_the_modulus_is_a_prime():
 
 @pytest.mark.parametrize("threshold", [2, 3, 4, 6])
 def test_every_set_of_enough_holders_opens_the_numbers(threshold):
-    pieces = dict(enumerate(split(VALUES, 6, threshold), 1))
+    pieces = dict(enumerate(split(VALUES, range(1, 7), threshold), 1))
     for size in range(threshold, 7):
         for holders in combinations(pieces, size):
             assert opened({x: pieces[x] for x in holders}, threshold) == VALUES
@@ -33,7 +33,7 @@ def test_every_set_of_enough_holders_opens_the_numbers(threshold):
 
 def test_pieces_of_several_vectors_add_up_to_pieces_of_their_sum():
     vectors = [(5, -7), (2**61, -(2**61)), (-3, 2)]
-    split_up = [split(vector, 5, 3) for vector in vectors]
+    split_up = [split(vector, range(1, 6), 3) for vector in vectors]
     answers = {x: added([pieces[x - 1] for pieces in split_up]) for x in (1, 3, 5)}
     assert opened(answers, 3) == tuple(map(sum, zip(*vectors, strict=True)))
 
@@ -47,7 +47,7 @@ def test_fewer_pieces_than_it_takes_fit_every_number_equally_well(monkeypatch):
         for coefficients in product(range(7), repeat=2):
             drawn = iter(coefficients)
             monkeypatch.setattr(shamir, "randbelow", lambda below, drawn=drawn: next(drawn))
-            pieces = split([number], 3, 3)
+            pieces = split([number], (1, 2, 3), 3)
             seen.append((pieces[0], pieces[2]))
         laws.append(sorted(seen))
     assert all(law == laws[0] for law in laws)
@@ -56,14 +56,14 @@ def test_fewer_pieces_than_it_takes_fit_every_number_equally_well(monkeypatch):
 def test_a_piece_is_uniform_in_the_field():
     """Eight classes of 8,000 draws. False alarm 1e-6."""
     counts = [0] * 8
-    for piece in split([3] * 4000, 2, 2):
+    for piece in split([3] * 4000, (1, 2), 2):
         for value in piece:
             counts[value * 8 // PRIME] += 1
     assert stats.chisquare(counts).pvalue > 1e-6
 
 
 def test_a_false_answer_is_noticed_and_with_two_witnesses_more_than_it_takes_it_is_named():
-    pieces = dict(enumerate(split(VALUES, 6, 3), 1))
+    pieces = dict(enumerate(split(VALUES, range(1, 7), 3), 1))
     for liar in pieces:
         lies = pieces | {liar: (1, *pieces[liar][1:])}
         with pytest.raises(Contradiction) as found:
@@ -84,5 +84,14 @@ def test_numbers_travel_as_words_and_others_are_refused():
 
 
 def test_a_vector_of_nothing_has_empty_pieces():
-    assert split((), 3, 2) == [(), (), ()]
+    assert split((), (1, 2, 3), 2) == [(), (), ()]
     assert opened({1: (), 2: (), 3: ()}, 2) == ()
+
+
+def test_points_are_those_of_a_hash_all_different_and_of_one_run(monkeypatch):
+    names = tuple(f"agent {i}" for i in range(400))
+    points = points_of(b"run", names)
+    assert len({*points, *range(1000)}) == 1400 and max(points) < PRIME
+    assert not {*points} & {*points_of(b"other run", names)}
+    monkeypatch.setattr(shamir, "PRIME", 401)  # all but 0 are needed
+    assert sorted(points_of(b"few", names)) == list(range(1, 401))

@@ -1,10 +1,16 @@
 """Shamir's shares of whole numbers: `threshold` pieces give them back, fewer say nothing at all.
 
-The numbers are values at 0 of polynomials with random coefficients, modulo a prime; holder x has their values at x = 1, 2, ...
-Pieces of several vectors add up to pieces of their sum.
+The numbers are values at 0 of polynomials with random coefficients, modulo a prime; each holder has their values at a point of
+its own. Pieces of several vectors add up to pieces of their sum.
+
+Points are those of a hash. Small numbers such as 1, 2, ... fit into common factors, by which answers to different questions
+could be put together into what nobody was to know.
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import count
 from secrets import randbelow
 from typing import Any
 
@@ -23,11 +29,22 @@ class Contradiction(Exception):
         self.liar = liar
 
 
-def split(values: Sequence[int], holders: int, threshold: int) -> list[Vector]:
-    """The pieces of holders 1, 2, ..."""
+@cache
+def points_of(run: bytes, names: tuple[str, ...]) -> tuple[int, ...]:
+    """Of each holder, all different and none of them 0."""
+    found = dict[int, str]()
+    for name in names:
+        hashes = (hashlib.sha256(b"%d %b %b" % (n, run, name.encode())).digest() for n in count())
+        points = (int.from_bytes(data, "little") % PRIME for data in hashes)
+        found[next(point for point in points if point and point not in found)] = name
+    return tuple(found)
+
+
+def split(values: Sequence[int], points: Sequence[int], threshold: int) -> list[Vector]:
+    """The pieces of the holders at these points."""
     coefficients = [[value % PRIME, *(randbelow(PRIME) for _ in range(threshold - 1))] for value in values]
-    powers = _table([[pow(x, j, PRIME) for j in range(threshold)] for x in range(1, holders + 1)])
-    pieces = powers @ _table(coefficients).T % PRIME if values else [[] for _ in range(holders)]
+    powers = _table([[pow(x, j, PRIME) for j in range(threshold)] for x in points])
+    pieces = powers @ _table(coefficients).T % PRIME if values else [[] for _ in points]
     return [tuple(row) for row in pieces]
 
 
@@ -37,7 +54,7 @@ def added(pieces: Sequence[Vector]) -> Vector:
 
 
 def opened(answers: Mapping[int, Vector], threshold: int) -> Vector:
-    """The numbers whose pieces these are, by holder. More than `threshold` must agree."""
+    """The numbers whose pieces these are, by the point of their holder. More than `threshold` must agree."""
     if len(answers) < threshold:
         raise ValueError(f"a sum needs {threshold} answers, got {len(answers)}")
     if not agree(answers, threshold):

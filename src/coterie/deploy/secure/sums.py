@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from coterie.deploy.secure.sealing import Box, DoesNotOpen, Place
-from coterie.deploy.secure.shamir import WORD, Contradiction, Vector, added, from_bytes, opened, split, to_bytes
+from coterie.deploy.secure.shamir import WORD, Contradiction, Vector, added, from_bytes, opened, points_of, split, to_bytes
 from coterie.deploy.secure.words import Roll, Share, Sum
 from coterie.errors import ProtocolError
 from coterie.privacy.quorum import Quorum
@@ -24,6 +24,11 @@ class Party(NamedTuple):
     names: tuple[str, ...]
     about: Quorum
 
+    @property
+    def points(self) -> tuple[int, ...]:
+        """Where the pieces of each are."""
+        return points_of(self.run, self.names)
+
 
 class Member:
     """One agent: it shares its own sums, and holds pieces of those of all."""
@@ -34,7 +39,7 @@ class Member:
     def share(self, epoch: int, said: bytes, rows: Sequence[Row]) -> Share:
         arms, pulls, sums = (tuple(row[i] for row in rows) for i in range(3))
         place, names = Place(self.party.run, epoch, arms), self.party.names
-        pieces = split(sums, len(names), self.party.about.threshold)
+        pieces = split(sums, self.party.points, self.party.about.threshold)
         sealed = (self.box.seal(place, name, to_bytes(piece)) for name, piece in zip(names, pieces, strict=True))
         return Share(said, arms, pulls, tuple(sealed))
 
@@ -104,7 +109,8 @@ class Tally:
 
     def take(self, holder: str, answer: Sum) -> None:
         """The first of each. Who gives two different ones counts with neither."""
-        x, names = self.party.names.index(holder) + 1, self.party.names
+        names = self.party.names
+        x = self.party.points[names.index(holder)]
         if holder in self.answers:
             if answer != self.answers[holder]:
                 self.faults.append(f"{holder} has answered two rolls of one epoch")
@@ -139,6 +145,8 @@ class Tally:
         try:
             return opened(self.totals, self.party.about.threshold)
         except Contradiction as found:
-            who = f"that of {self.party.names[found.liar - 1]} is the false one" if found.liar else "one of them is false"
+            who = "one of them is false"
+            if found.liar:
+                who = f"that of {self.party.names[self.party.points.index(found.liar)]} is the false one"
             self.faults.append(f"answers contradict each other: {who}")
             return None
