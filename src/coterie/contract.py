@@ -329,7 +329,7 @@ class Setting(NamedTuple):
     arms: int
     horizon: int
     homogeneous: bool = True
-    gap: float = 0.0  # the true smallest gap, for experiments that hand it to the algorithm
+    gap: float = 0.0  # the true smallest gap, for experiments that hand it to the algorithm; nan: nobody knows it
     low: float = 0.0  # rewards are guaranteed to lie in low .. high; infinite without clipping
     high: float = 1.0
     proxy: float = 0.5  # sub-Gaussian standard deviation of one reward: half the range, or sigma

@@ -19,6 +19,7 @@ from coterie.errors import UsageError
 from coterie.privacy.accountant import (
     WITHOUT_NOISE,
     Loss,
+    booked_loss,
     concentrated_epsilon,
     dearest,
     once,
@@ -29,8 +30,8 @@ from coterie.privacy.accountant import (
 )
 from coterie.privacy.events import Event, events_of
 from coterie.privacy.gauss import delta_of, epsilon_of
-from coterie.privacy.ledger import book
-from coterie.privacy.mechanisms import MECHANISMS
+from coterie.privacy.ledger import book, ledger_record
+from coterie.privacy.mechanisms import LAPLACE, MECHANISMS
 from coterie.problem import bernoulli, procurement
 
 PRICES = st.floats(1e-3, 10.0)
@@ -80,6 +81,15 @@ def test_sums_are_exact_and_rounded_up_once():
     """0.1 is a little more than a tenth: ten of them are a little more than 1, which floating-point addition loses."""
     ten = [event(1, 1, 0.1) for _ in range(10)]
     assert sum([0.1] * 10) < 1.0 < spent(ten) == np.nextafter(1.0, 2.0)
+
+
+@pytest.mark.parametrize("price", [1e101, 1e200, 1e308])
+def test_a_price_beyond_all_sense_protects_nothing_and_breaks_nothing(price):
+    found = dearest([Event(0, 0, 0, 1, 1, "laplace", 1.0, price)])
+    assert found == [WITHOUT_NOISE]
+    ledger = np.zeros((), ledger_record(2, 1))
+    ledger["loss"], ledger["entries"] = price, 1
+    assert booked_loss(ledger, LAPLACE) == WITHOUT_NOISE
 
 
 def test_a_number_without_noise_leaves_nothing_to_protect():

@@ -74,6 +74,10 @@ def ask(say, secret=None, mechanism=LAPLACE):
     return out, secret, ledger
 
 
+def count_wrong(out):
+    out.entries = -1
+
+
 def plan_of(*arms):
     """Not by `order`, which would count an arm that does not exist and leave it out."""
     plan = one(plan_record(P))
@@ -122,6 +126,8 @@ WRONG |= {
     "each, and more": (both(each(0.5, 0, 1, 2), many(ROOM_FOR - 2, between())), ROOM),
     "each, and a point": (both(each(0.5, 0, 1, 2), lambda out: remember(out, 0, 0, 1)), ROOM),
     "too many points": (many(ROOM_FOR + 1, lambda out: remember(out, 0, 0, 1)), ROOM),
+    "less than none": (count_wrong, ROOM),
+    "less than none for each": (both(each(0.5, 0), count_wrong), ROOM),
     "a point of no arm": (lambda out: remember(out, ARMS, 0, 1), RANGE),
     "a point that is no mark": (lambda out: remember(out, 0, NOW, 1), RANGE),
     "a point for no mark": (lambda out: remember(out, 0, 0, MARKS), RANGE),

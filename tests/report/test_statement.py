@@ -11,7 +11,7 @@ import coterie
 from coterie.errors import UsageError
 from coterie.privacy.statement import ONE_ORDER, Claim
 from coterie.report import statement as page
-from coterie.studies.budget import added_up, price_study
+from coterie.studies.budget import Runs, added_up, price_study
 
 SIGNATURE = "<div>Signature</div>"
 SEVERAL = [
@@ -127,7 +127,7 @@ def test_an_audit_is_told_and_one_that_failed_leaves_nothing_to_sign(several):
 
 def test_the_audit_command_names_all_options_that_are_not_usual():
     study = study_of({"name": "fed-ucb", "mechanism": "tree", "catch_up": False, "epsilon": 0.5})
-    command = page.audit_command(study.rows[0])
+    command = page.audit_command(study, study.rows[0])
     assert command.startswith("coterie audit fed-ucb --mode private --epsilon 0.5 ")
     assert "--set mechanism=tree" in command and "--set catch_up=false" in command
 
@@ -137,12 +137,13 @@ def test_the_audit_command_names_all_options_that_are_not_usual():
 
 def test_rows_reruns_and_other_studies_add_up(several):
     other = study_of({"name": "cdp-mab", "sweep": {"epsilon": [0.25, 0.5]}})
-    sums = page.facts(*several, KEPT, rewards=10, others=[("another", price_study(other))])["added_up"]
+    sums = page.facts(*several, KEPT, rewards=10, others=[page.Beside(other, price_study(other))])["added_up"]
     assert {one["what"]: (one["epsilon"], one["person"]) for one in sums} == {
         "this row 20 times, as often as the study runs it": (20.0, 200.0),
         "the 4 rows that keep their promise, once each": (pytest.approx(9.3), pytest.approx(93.0)),
         "all 6 rows of this study, once each": (None, None),
-        "this row, and all rows of another": (1.75, 17.5),
+        f"this row, and all rows of {other.name}, once each": (1.75, 17.5),
+        f"this row, and all rows of {other.name}, as often as their studies do": (35.0, 350.0),
     }
     assert sums[2]["note"] == "because of “bare”"
 
@@ -150,19 +151,19 @@ def test_rows_reruns_and_other_studies_add_up(several):
 def test_deltas_add_up_and_normal_noise_of_many_rewards_is_not_taken_in_proportion():
     study = study_of({"name": "fed-ucb", "mechanism": "root", "sweep": {"epsilon": [0.5, 1]}}, horizon=30)
     prices = price_study(study)
-    epsilon, delta = added_up(prices)
+    epsilon, delta = added_up(map(Runs, prices))
     assert epsilon == pytest.approx(1.5) and delta == pytest.approx(2e-6)
-    assert added_up(prices, 10)[0] > 12 * epsilon
+    assert added_up(Runs(price, rewards=10) for price in prices)[0] > 12 * epsilon
 
 
 def test_deltas_that_add_up_to_one_leave_no_limit(several):
     half = several[1][KEPT]._replace(method=several[1][KEPT].method._replace(claim=Claim(1.0, 0.5)))
-    assert added_up([half])[0] < 1 and added_up([half, half]) == (inf, 1.0)
+    assert added_up([Runs(half)])[0] < 1 and added_up([Runs(half, times=2)]) == (inf, 1.0)
 
 
 def test_a_sum_never_looks_smaller_than_it_is(several):
     _, prices = several
-    assert added_up([prices[1]] * 10)[0] >= 10 * 0.3  # ten times the number 0.3 is a little less in floating point
+    assert added_up([Runs(prices[1], times=10)])[0] >= 10 * 0.3  # ten times the number 0.3 is a little less in floating point
 
 
 def test_a_sum_over_unlike_adversaries_says_so():
@@ -172,16 +173,27 @@ def test_a_sum_over_unlike_adversaries_says_so():
 
 
 def test_a_study_that_is_named_twice_is_added_twice(several):
-    other = price_study(study_of({"name": "cdp-mab", "epsilon": 0.5}))
-    once, twice = ([("same", other)] * times for times in (1, 2))
-    totals = [page.facts(*several, KEPT, others=named)["added_up"][-1]["epsilon"] for named in (once, twice)]
+    other = study_of({"name": "cdp-mab", "epsilon": 0.5})
+    once, twice = ([page.Beside(other, price_study(other))] * times for times in (1, 2))
+    totals = [page.facts(*several, KEPT, others=named)["added_up"][-2]["epsilon"] for named in (once, twice)]
     assert totals[1] - totals[0] == pytest.approx(0.5)
 
 
 def test_losses_of_unlike_units_are_not_added_up(several):
     other = study_of({"name": "nf-cb"}, problem={"kind": "procurement", "agents": 3, "producers": 4, "alpha": 0.5}, horizon=30)
     with pytest.raises(UsageError, match="--times must name studies that protect the same"):
-        page.facts(*several, KEPT, others=[("buying", price_study(other))])
+        page.facts(*several, KEPT, others=[page.Beside(other, price_study(other))])
+
+
+def test_each_study_counts_the_rewards_that_a_person_has_in_its_own_table(several, tmp_path):
+    rows = [f"{agent},{arm},1,{person}" for agent in "ab" for arm in "xy" for person in ("ida", "ida", "ole")]
+    (tmp_path / "log.csv").write_text("\n".join(["agent,arm,reward,person", *rows]))
+    problem = {"kind": "logged", "file": str(tmp_path / "log.csv")}
+    other = study_of({"name": "cdp-mab"}, problem=problem, horizon=400, replications=3)
+    assert other.problem.rewards_of_person == 8
+    once, often = page.facts(*several, KEPT, rewards=10, others=[page.Beside(other, price_study(other))])["added_up"][-2:]
+    assert (once["epsilon"], once["person"]) == (2.0, 18.0)
+    assert (often["epsilon"], often["person"]) == (23.0, 224.0)  # 20 + 3, and 20 x 10 + 3 x 8
 
 
 # --- how it looks
@@ -197,12 +209,13 @@ def crowded():
     words = {"agent": "hospital group", "arm": "treatment"}
     study = study_of(secret | {"label": label}, *bare, title=title, words=words, agents=48)
     prices = price_study(study)
-    return page.facts(study, prices, 0, 365, [(name, prices) for name in ("another-study", "a-third-study", "a-fourth-study")])
+    names = ("another-study", "a-third-study", "a-fourth-study")
+    return page.facts(study, prices, 0, 365, [page.Beside(study.model_copy(update={"name": name}), prices) for name in names])
 
 
 def test_the_text_fits_a_terminal(crowded):
     lines = list(page.text(crowded, 80))
-    assert len(lines) <= 50 and max(map(len, lines)) <= 80
+    assert len(lines) <= 51 and max(map(len, lines)) <= 80
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs a browser that prints")

@@ -13,6 +13,7 @@ from coterie.privacy.statement import Claim, Doors, of_person, promise, statemen
 from coterie.report import render
 from coterie.studies import load_study
 from coterie.studies.budget import person_of, price_study
+from coterie.studies.case import make_case, problem_of
 from coterie.studies.reading import load
 from coterie.studies.results import manifest
 
@@ -171,3 +172,33 @@ def test_a_broken_promise_stays_broken_for_a_person():
     said = statement(Claim(1.0, 1e-6), Doors(), 1.5, rewards=4)
     assert promise(said).name == "BROKEN" and said["accounted"]["epsilon"] > said["claimed"]["epsilon"]
     assert promise(statement(Claim(1.0, 1e-6), Doors(), 1.0, rewards=4)).kept
+
+
+LOG = "agent,arm,reward\n" + "".join(
+    f"{agent},{arm},{int(i < good)}\n" for agent in "AB" for arm, good in (("x", 3), ("y", 2)) for i in range(6)
+)
+
+
+@pytest.mark.parametrize("kind", ["logged", "bernoulli"])
+def test_what_is_worked_out_from_rewards_is_no_public_fact(tmp_path, kind):
+    """One reward decides whether agents see the same means, and how large the gap is: neither may change what is played."""
+    methods, other = [], LOG.replace("B,y,1", "B,y,0", 1)
+    for number, text in enumerate((LOG, other)):
+        (tmp_path / f"{number}.csv").write_text(text)
+        problem = {"kind": kind, "file": str(tmp_path / f"{number}.csv")}
+        study = load_study({"horizon": 4, "problem": problem, "algorithm": [{"name": "pooled-ucb"}]}).specification
+        methods.append(make_case(study, study.rows[0], 0).method)
+        assert problem_of(study).instance(study.rows[0], 0)[3].homogeneous is False
+        told = [{"name": name, "gap": "true", "rounds": 5} for name in ("cdp-mab", "single-mab")]
+        for row in told:
+            with pytest.raises(UsageError, match=r"gap must be a number in \[1e-06, 1\) where means come from data, got 't"):
+                refused = load_study({"horizon": 400, "problem": problem, "algorithm": [row]}).specification
+                make_case(refused, refused.rows[0], 0)
+    assert repr(methods[0]) == repr(methods[1])
+
+
+def test_a_table_without_agents_says_that_all_are_alike(tmp_path):
+    (tmp_path / "log.csv").write_text("\n".join(line.partition(",")[2] for line in LOG.splitlines()))
+    problem = {"kind": "logged", "file": str(tmp_path / "log.csv"), "agents": 2}
+    study = load_study({"horizon": 4, "problem": problem, "algorithm": [{"name": "pooled-ucb"}]}).specification
+    assert problem_of(study).instance(study.rows[0], 0)[3].homogeneous is True

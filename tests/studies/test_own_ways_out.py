@@ -149,11 +149,40 @@ def test_clients_of_an_own_file_are_never_folded(monkeypatch):
     assert make_case(study, study.rows[0], 0).method.folds is False
 
 
+DEAR = {
+    "    arm = (t - 1) % p.arms if t <= p.arms else argmax(open.index, p.arms)\n": "    arm = (t // 20) % p.arms\n",
+    "    if open.pulls[k] >= 2 * open.covered[k]:\n": "    if t % 20 == 19:\n",
+    "        offer(out, k, p.epsilon)": "        offer(out, k, PRICE)",
+}  # blocks of twenty rounds, one arm after the other
+
+
+@pytest.mark.parametrize(
+    ("price", "horizon"),
+    [
+        ("50.0 * p.epsilon if plan.arm[0] == 2 else p.epsilon", 120),  # of one arm
+        ("50.0 * p.epsilon if t > 400 and plan.arm[0] == 1 else p.epsilon", 600),  # late
+        ("50.0 * p.epsilon if p.arms > 2 else p.epsilon", 120),
+    ],
+)
+def test_what_an_own_file_costs_is_told_of_all_its_arms(tmp_path, monkeypatch, price, horizon):
+    """It was told of one arm that is played in every round, which is the dearest path of our own texts."""
+    monkeypatch.chdir(tmp_path)
+    source = EXAMPLE.read_text()
+    for old, new in DEAR.items():
+        assert old in source
+        source = source.replace(old, new.replace("PRICE", price))
+    (tmp_path / "dear.py").write_text(source)
+    tables = {"problem": {"means": [0.9, 0.5, 0.4], "agents": 3}, "algorithm": [{"name": str(tmp_path / "dear.py")}]}
+    [found] = price_study(load_study({"horizon": horizon, **tables}).specification)
+    assert found.epsilon == 50.0 and not found.statement()["private"]
+    assert {one.epsilon for one in found.guarantees()} == {50.0}
+
+
 def test_an_own_file_is_signed_for_only_after_an_audit(monkeypatch):
     study = own_study()
     told = statement.facts(study, price_study(study), 0)
     assert told["privacy"]["private"] and not told["to_sign"]
     assert statement.unsigned(told) == "nothing to sign: an own file is audited first"
     assert statement.facts(study, price_study(study), 0, audit=statement.Verdict("no leak found", False))["to_sign"]
-    monkeypatch.setattr(statement, "audited", lambda path, options: True)
+    monkeypatch.setattr(statement, "audited", lambda path, options, agents, arms: True)
     assert statement.facts(study, price_study(study), 0)["to_sign"]

@@ -17,7 +17,7 @@ Deviations from the paper
 """
 
 from collections.abc import Iterator
-from math import ceil, inf, log, nan, pi, sqrt
+from math import ceil, inf, isnan, log, nan, pi, sqrt
 from statistics import NormalDist
 from typing import Annotated, Any, Literal
 
@@ -549,6 +549,8 @@ def make_params(
         raise UsageError(f"rounds must be a whole number >= {cycle} (one turn of all agents), got {o.rounds}")
     guess = min(0.5, sqrt(s.arms * log(s.arms * s.horizon) / (team * s.horizon)))
     gap = s.gap if o.gap == "true" else float(o.gap or guess)
+    if isnan(gap):
+        raise UsageError("gap must be a number in [1e-06, 1) where means come from data, got 'true': it would tell of rewards")
     price = {"none": inf, "paper": averaged * o.epsilon, "central": inf}.get(noise, o.epsilon)
     return params(
         o, s, agents=s.agents, horizon=s.horizon, low=s.low, high=s.high, reach=s.reach,

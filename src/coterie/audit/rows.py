@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from coterie.audit.auditing import broken_promise, check_numbers
 from coterie.audit.replay import REWARDS_AT_MOST, REWARDS_QUICK, Replay, replay
 from coterie.audit.stage import promising_cases
+from coterie.checking.verdicts import note_audit
 from coterie.privacy.statement import statement
 from coterie.studies import load_study
 from coterie.studies.case import Case
@@ -67,19 +68,24 @@ def audit_study(
     horizon: int = 0,
     seed: int = 0,
     quick: bool = False,
+    label: str | None = None,
     progress: Progress = lambda done, total, label: None,
 ) -> StudyAudit:
-    """`horizon` 0: 200 rounds, and around a server as many as two epochs need."""
+    """`horizon` 0: 200 rounds, and around a server as many as two epochs need. `label`: of this row alone."""
     check_numbers(seed, horizon)
     rows, most = [], REWARDS_QUICK if quick else REWARDS_AT_MOST
     done: dict[tuple[Any, ...], Replay] = {}
     for row, case in promising_cases(load_study(study, sets).specification, horizon):
+        if label not in (None, row.label):
+            continue
         progress(0, 1, row.label)
         same = but_for_faults(row, case)
         if same not in done:
             done[same] = replay(case, seed, most, progress=partial(_under, progress, row.label))
         said = statement(case.method.claim, case.doors, done[same].booked)
         rows.append(AuditedRow(row.label, case.agents, case.method.p.arms, case.horizon, said, done[same]))
+        if row.content:
+            note_audit(row.reference, row.options.model_dump(), case.agents, case.method.p.arms, rows[-1].failed)
     return StudyAudit(study, sets, rows, seed, horizon, quick)
 
 

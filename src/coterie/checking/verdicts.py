@@ -1,4 +1,7 @@
-"""Which files of a user's own were audited, and how it ended: kept beside the compiled engines, by what the file held."""
+"""Which files of a user's own were audited, and how it ended: kept beside the compiled engines, by what the file held.
+
+An audit tells of the numbers of agents and arms that it had: a file may do something else with others.
+"""
 
 import contextlib
 import json
@@ -12,21 +15,21 @@ from coterie.files import write
 from coterie.kernel.caching import cache_folder
 
 
-def note_audit(path: str, options: Mapping[str, Any], failed: bool) -> None:
-    """An audit of the file with these options has ended. Where nothing can be written nothing is kept."""
+def note_audit(path: str, options: Mapping[str, Any], agents: int, arms: int, failed: bool) -> None:
+    """An audit of the file with these options and sizes has ended. Where nothing can be written nothing is kept."""
     entry, known = algorithms.find(path), _read(path)
-    known[_key(entry.options(**options))] = not failed
+    known[_key(entry.options(**options), agents, arms)] = not failed
     with contextlib.suppress(StorageError):
         write(_file(path), json.dumps(known))
 
 
-def audited(path: str, options: Any) -> bool:
-    """Whether an audit of what the file holds now, with these options, found nothing wrong."""
-    return _read(path).get(_key(options), False)
+def audited(path: str, options: Any, agents: int, arms: int) -> bool:
+    """Whether an audit of what the file holds now, with these options and sizes, found nothing wrong."""
+    return _read(path).get(_key(options, agents, arms), False)
 
 
-def _key(options: Any) -> str:
-    return json.dumps(options.model_dump(), sort_keys=True)
+def _key(options: Any, agents: int, arms: int) -> str:
+    return json.dumps([agents, arms, options.model_dump()], sort_keys=True)
 
 
 def _file(path: str) -> Path:

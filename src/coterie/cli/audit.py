@@ -83,12 +83,9 @@ def _of_algorithm(
     algorithm: str, options: dict[str, Any], view: str | None, trials: int | None, quick: bool, about: dict[str, Any]
 ) -> dict[str, Any]:
     from coterie import audit as auditing
-    from coterie.checking.verdicts import note_audit
 
     count = trials if trials is not None else auditing.TRIALS_QUICK if quick else auditing.TRIALS
     found = auditing.audit(algorithm, options, view=view, trials=count, **about)
-    if algorithm.endswith(".py"):
-        note_audit(algorithm, options, found.failed)
     return auditing.document(found)
 
 

@@ -50,9 +50,9 @@ def statement(
     with waiting("adding up") as shown:
         prices = price_study(loaded, asked(yes, shown))
         index = page.headline(prices) if named is None else named
-        priced = [(other.name, price_study(other, asked(yes, shown))) for other in others]
-        verdict = _audited(loaded.rows[index]) if audit else None
-        found = page.facts(loaded, prices, index, rewards or person_of(loaded), priced, verdict)
+        beside = [page.Beside(other, price_study(other, asked(yes, shown))) for other in others]
+        verdict = _audited(study, sets, loaded.rows[index]) if audit else None
+        found = page.facts(loaded, prices, index, rewards or person_of(loaded), beside, verdict)
     if out is not None or not as_json:
         page.write(path, found)
     if as_json:
@@ -63,10 +63,13 @@ def statement(
         console.print(line, soft_wrap=True)
 
 
-def _audited(row: "Row") -> "Verdict":
+def _audited(study: str, sets: list[str], row: "Row") -> "Verdict":
     from coterie import audit as auditing
     from coterie.report.statement import Verdict
 
+    if row.content:  # a file may do something else with other numbers of agents and arms
+        whole = auditing.audit_study(study, tuple(sets), quick=True, label=row.label)
+        return Verdict(whole.rows[0].verdict if whole.rows else whole.verdict, whole.failed)
     options = row.options.model_dump(exclude_defaults=True)
     found = auditing.document(auditing.audit(row.reference, options, trials=auditing.TRIALS_QUICK))
     return Verdict(found["verdict"], found["failed"])

@@ -323,7 +323,8 @@ class Agent(Guarded):
             if self.secret.refused:
                 raise AlgorithmError(f"{rule.name}: in turn {self.t} nothing may leave by {why_refused(self.secret.refused)}")
             self._spend()
-        rule.mechanism.book(out, self.ledger)
+        with np.errstate(over="ignore"):  # the square of a price that protects nothing
+            rule.mechanism.book(out, self.ledger)
         self.chance.noise(rule.mechanism, self.secret, self.t, out)
         if not rule.mechanism.single:
             empty(self.envelope)

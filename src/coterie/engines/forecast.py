@@ -46,6 +46,11 @@ class Forecast(NamedTuple):
     server: Course | None  # where a server has a door of its own and used it
     rewards: int  # how many an agent sees at most
 
+    def at_least(self, loss: Loss) -> "Forecast":
+        """What is known to have been lost is no less."""
+        server = self.server and self.server._replace(loss=max(self.server.loss, loss))
+        return self._replace(agent=self.agent._replace(loss=max(self.agent.loss, loss)), server=server)
+
 
 class Recorder:
     """Chance that keeps events and adds no noise."""
@@ -94,8 +99,7 @@ def forecast(method: Method, horizon: int) -> Forecast:
         course = course._replace(releases=horizon, loss=Loss(*(part * horizon for part in dearest_look)))
     elif horizon > ROUNDS_RECORDED:
         course = course._replace(releases=None) if course.loss == WITHOUT_NOISE else _compiled(method, horizon, course)
-    if WITHOUT_NOISE in seen:  # an arm may cost what the one that is played does not
-        course = course._replace(loss=WITHOUT_NOISE)
+    course = course._replace(loss=max([course.loss, *seen]))  # an arm may cost what the one that is played does not
     return Forecast(course, None, horizon + start_up)
 
 

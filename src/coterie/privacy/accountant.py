@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coterie.errors import UsageError
-from coterie.privacy.events import Event
+from coterie.privacy.events import PRICE_MOST, Event
 from coterie.privacy.gauss import epsilon_of
 from coterie.privacy.ledger import loss_per_reward
 from coterie.privacy.mechanisms import Mechanism
@@ -44,7 +44,7 @@ def accounted(ledgers: np.ndarray, mechanism: Mechanism, delta: float) -> np.nda
 
 def booked_loss(ledger: Any, mechanism: Mechanism) -> "Loss":
     """Of the dearest arm of one ledger record; chains add up exactly."""
-    if np.isinf(ledger["loss"]).any() or (mechanism.adds_up == "never" and ledger["entries"].any()):
+    if (ledger["loss"] > PRICE_MOST).any() or (mechanism.adds_up == "never" and ledger["entries"].any()):
         return WITHOUT_NOISE
     loss, squares = (max(sum(map(Fraction, arm)) for arm in ledger[field].tolist()) for field in ("loss", "squares"))
     return Loss(normal_squares=squares) if mechanism.adds_up == "squares" else Loss(loss, squares)

@@ -49,7 +49,7 @@ def look_up(out, secret, ledger, arms, paired, streamed=True):
             keep_point(secret, out.arm[0], keep_of(out.stretch[0]))
         if fault != 0:
             refuse(out, secret, fault)
-    elif out.entries > 0 or (len(out.move_arm) > 0 and out.moves > 0):
+    elif out.entries != 0 or (len(out.move_arm) > 0 and out.moves > 0):
         look_up_all(out, secret, ledger, arms, paired, streamed)
 
 
@@ -110,7 +110,7 @@ def fill_in(out, secret, ledger, arms, streamed, e):
 def look_up_each(out, secret, arms, paired):
     """All entries at one price, each since mark 0, which moves to the present. Loops without branches."""
     price, reach = out.each, secret.reach
-    fault = ROOM if (2 if paired else 1) * out.entries > len(out.arm) or out.moves > 0 else 0
+    fault = ROOM if out.entries < 0 or (2 if paired else 1) * out.entries > len(out.arm) or out.moves > 0 else 0
     fault |= (STREAM if secret.most > 0 else 0) | (RANGE if secret.mark_total.shape[1] == 0 else 0)
     for e in range(out.entries if fault == 0 else 0):
         fault |= RANGE if (out.arm[e] < 0) | (out.arm[e] >= arms) else 0
@@ -133,7 +133,7 @@ def look_up_each(out, secret, arms, paired):
 @node
 def look_up_all(out, secret, ledger, arms, paired, streamed):
     fault = 0
-    if (2 if paired else 1) * out.entries > len(out.arm) or out.moves > len(out.move_arm):
+    if out.entries < 0 or (2 if paired else 1) * out.entries > len(out.arm) or out.moves > len(out.move_arm):
         fault = ROOM
     for e in range(out.entries if fault == 0 else 0):
         fault |= fill_in(out, secret, ledger, arms, streamed, e)

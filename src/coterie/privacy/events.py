@@ -18,6 +18,8 @@ from typing import Any
 from coterie.errors import UsageError
 from coterie.privacy.mechanisms import MECHANISMS, Mechanism
 
+PRICE_MOST = 1e100
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -48,7 +50,8 @@ class Event:
 
     @property
     def protects(self) -> bool:
-        return self.price < inf and self.kind.adds_up != "never"
+        """Not at a price whose square is beyond all numbers: nobody is hidden by such noise."""
+        return self.price <= PRICE_MOST and self.kind.adds_up != "never"
 
 
 def events_of(out: Any, mechanism: Mechanism, agent: int = 0) -> list[Event]:

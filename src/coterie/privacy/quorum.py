@@ -8,8 +8,8 @@ is away, quorum - colluders shares are in every sum that no adversary can take o
 
 pieces open a sum. Every honest agent gives its pieces for one sum only, so two sums of one epoch would take
 2 (threshold - colluders) of the agents - colluders honest ones, which is more than there are. A quorum has a threshold of
-reports, too: then any two sums that somebody asks for share an honest one, and answers to several of them cannot be put together
-into sums of groups (docs/secure-sum.md).
+reports, too: then any two sums that somebody asks for share an honest one, and answers to several of them cannot be put
+together into sums of groups (docs/secure-sum.md).
 """
 
 from math import ceil

@@ -29,7 +29,7 @@ from coterie.privacy.statement import (
 )
 from coterie.report.strip import ICONS
 from coterie.report.template import filled
-from coterie.studies.budget import Price, added_up
+from coterie.studies.budget import Price, Runs, added_up
 from coterie.studies.case import problem_of
 from coterie.studies.numbers import GLUE, listed
 from coterie.studies.spec import Row, Specification, finite_or_null, rewritten
@@ -42,6 +42,18 @@ class Verdict(NamedTuple):
 
     words: str
     failed: bool
+
+
+class Beside(NamedTuple):
+    """Another study on the same data."""
+
+    study: Specification
+    prices: Sequence[Price]
+
+    def runs(self, rewards: int, again: bool) -> list[Runs]:
+        """All its rows, once each or as often as it runs them; of a person as many rewards as its table says, if it does."""
+        most = self.study.problem.rewards_of_person
+        return [Runs(price, self.study.replications if again else 1, most if most > 1 else rewards) for price in self.prices]
 
 
 def headline(prices: Sequence[Price]) -> int:
@@ -66,7 +78,7 @@ def facts(
     prices: Sequence[Price],
     index: int,
     rewards: int = 10,
-    others: Sequence[tuple[str, Sequence[Price]]] = (),
+    others: Sequence["Beside"] = (),
     audit: Verdict | None = None,
 ) -> dict[str, Any]:
     """All that the page says, as JSON takes it: an infinite epsilon is null."""
@@ -89,10 +101,10 @@ def facts(
         "answer": answer(price, said),
         "losses": [loss(price, count) for count in dict.fromkeys((1, rewards))],
         "parties": [one.document() for one in price.guarantees()],
-        "not_covered": list(not_covered(price, study)),
+        "not_covered": list(not_covered(price, study, bool(row.content))),
         "added_up": list(sums(study, prices, index, rewards, others)),
-        "audit": {"verdict": audit and audit.words, "failed": audit and audit.failed, "command": audit_command(row)},
-        "to_sign": promise(said).kept and not (audit and audit.failed) and not unproved(row, audit),
+        "audit": {"verdict": audit and audit.words, "failed": audit and audit.failed, "command": audit_command(study, row)},
+        "to_sign": promise(said).kept and not (audit and audit.failed) and not unproved(study, row, audit),
     }
     return rewritten(found, finite_or_null)
 
@@ -128,7 +140,7 @@ def loss(price: Price, rewards: int) -> dict[str, Any]:
     }
 
 
-def not_covered(price: Price, study: Specification) -> Iterator[str]:
+def not_covered(price: Price, study: Specification, own: bool) -> Iterator[str]:
     """What a reader might take to be protected, and is not."""
     doors, every = price.doors, price.outlook.rewards
     if doors.caveat:
@@ -141,39 +153,48 @@ def not_covered(price: Price, study: Specification) -> Iterator[str]:
         yield "A single report, should anyone see one: it carries only a share of the noise."
     if public := problem_of(study).public:
         yield public
-    yield f"The whole history of an agent: of all its {every:,} rewards together {held(price.epsilon_of(every))}."
+    if own:
+        yield "What the file of one's own might do on a path that was not played: its cost is that of one run, and no proof."
+    whole = held(price.epsilon_of(every), price.method.claim.delta)
+    yield f"The whole history of an agent: of all its {every:,} rewards together {whole}."
     yield "Another run, row or study on the same data: what is lost adds up."
     yield "A simulation, whose noise follows from its seed: this is about agents that draw their noise by themselves."
 
 
-def held(epsilon: float) -> str:
+def held(epsilon: float, delta: float) -> str:
     """The words for an epsilon that holds."""
-    return "no finite ε holds" if epsilon == math.inf else f"ε{GLUE}={GLUE}{rounded_up_text(epsilon)} holds"
+    at = f" at δ{GLUE}={GLUE}{delta:g}" if delta else ""
+    return "no finite ε holds" if epsilon == math.inf else f"ε{GLUE}={GLUE}{rounded_up_text(epsilon)} holds{at}"
 
 
 def sums(
-    study: Specification, prices: Sequence[Price], index: int, rewards: int, others: Sequence[tuple[str, Sequence[Price]]]
+    study: Specification, prices: Sequence[Price], index: int, rewards: int, others: Sequence[Beside]
 ) -> Iterator[dict[str, Any]]:
     """What a reward, and a person with so many of them, loses by more than one run on the same data."""
-    own = prices[index]
-    if study.replications > 1 and not own.why:
-        runs = study.replications
-        yield total(f"this row {runs:,} times, as often as the study runs it", [own] * runs, rewards)
-    kept = [price for price in prices if promise(price.statement()).kept]
+    own, often = prices[index], study.replications
+    once = [Runs(price, 1, rewards) for price in prices]
+    if often > 1 and not own.why:
+        yield total(f"this row {often:,} times, as often as the study runs it", [Runs(own, often, rewards)])
+    kept = [runs for runs in once if promise(runs.price.statement()).kept]
     if 1 < len(kept) < len(prices):
-        yield total(f"the {len(kept)} rows that keep their promise, once each", kept, rewards)
+        yield total(f"the {len(kept)} rows that keep their promise, once each", kept)
     if len(prices) > 1:
-        yield total(f"all {len(prices)} rows of this study, once each", prices, rewards)
+        yield total(f"all {len(prices)} rows of this study, once each", once)
     if others:
-        named = listed([name for name, _ in others])
-        yield total(f"this row, and all rows of {named}", [own, *itertools.chain(*(rows for _, rows in others))], rewards)
+        what = f"this row, and all rows of {listed([other.study.name for other in others])}"
+        for again in (False, True):
+            runs = [Runs(own, often if again else 1, rewards)]
+            runs += itertools.chain(*(other.runs(rewards, again) for other in others))
+            if not again or any(each.times > 1 for each in runs):
+                yield total(f"{what}, {'as often as their studies do' if again else 'once each'}", runs)
 
 
-def total(what: str, prices: Sequence[Price], rewards: int) -> dict[str, Any]:
+def total(what: str, runs: Sequence[Runs]) -> dict[str, Any]:
+    prices = [each.price for each in runs]
     units = {price.doors.unit for price in prices}
     if len(units) > 1:
         raise UsageError(f"--times must name studies that protect the same, got {' and '.join(sorted(units))}")
-    (one, delta), (person, _) = added_up(prices), added_up(prices, rewards)
+    (one, delta), (person, _) = added_up(each._replace(rewards=1) for each in runs), added_up(runs)
     bare = list(dict.fromkeys(price.label for price in prices if price.why))
     few = [f"“{label}”" for label in bare[:2]] + ([f"{len(bare) - 2} more"] if len(bare) > 2 else [])
     against = {price.doors.adversary for price in prices}
@@ -182,8 +203,10 @@ def total(what: str, prices: Sequence[Price], rewards: int) -> dict[str, Any]:
     return {"what": what, "epsilon": one, "person": person, "delta": delta, "note": note}
 
 
-def audit_command(row: Any) -> str:
-    """What audits this row's algorithm with its options."""
+def audit_command(study: Specification, row: Row) -> str:
+    """What audits this row's algorithm with its options; a file of one's own is audited at the study's agents and arms."""
+    if row.content:
+        return shlex.join(["coterie", "audit", study.place])
     words, options = ["coterie", "audit", row.reference], row.options
     told = {"mode", "epsilon"} & set(type(options).model_fields)  # whatever their defaults are or will be
     for name, value in (options.model_dump(include=told) | options.model_dump(exclude_defaults=True)).items():
@@ -290,9 +313,10 @@ def wrapped(name: str, sentence: str, width: int) -> list[str]:
     )
 
 
-def unproved(row: Row, audit: Verdict | None) -> bool:
+def unproved(study: Specification, row: Row, audit: Verdict | None) -> bool:
     """What a file of one's own costs on its dearest path is not proved: it is signed for only after an audit."""
-    return bool(row.content) and audit is None and not audited(row.reference, row.options)
+    sizes = study.problem.agents, study.problem.arms
+    return bool(row.content) and audit is None and not audited(row.reference, row.options, *sizes)
 
 
 def unsigned(content: Mapping[str, Any]) -> str:

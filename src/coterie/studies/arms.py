@@ -1,6 +1,7 @@
 """Studies of agents that pull arms: the means and the world of each instance. Other problems answer the same questions."""
 
 import sys
+from math import nan
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -87,13 +88,16 @@ def refuse_beyond(about: Any, case: "Case", run: Run) -> None:
 
 
 def make_setting(study: Specification, row: Row, means: np.ndarray, overall: np.ndarray) -> Setting:
+    """Public facts only: of a table of one's own that is its form, and nothing that was worked out from rewards."""
     about, faults, (low, high) = study.problem, row.faults, study.problem.range
+    own_table = about.file is not None and about.dataset is None
+    gap = smallest_gap(overall) if np.ptp(overall) > TIE else 1.0
     return Setting(
         about.agents,
         about.arms,
         study.horizon,
-        homogeneous=bool((means == means[0]).all()),
-        gap=smallest_gap(overall) if np.ptp(overall) > TIE else 1.0,
+        homogeneous=len(means) == 1 if own_table else bool((means == means[0]).all()),
+        gap=nan if own_table else gap,
         low=low,
         high=high,
         proxy=about.proxy,

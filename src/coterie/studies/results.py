@@ -3,6 +3,7 @@
 import io
 import json
 import platform
+import shlex
 from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
@@ -158,8 +159,8 @@ def summarise(study: Specification, row: Row, columns: Columns) -> SummaryRow:
         "promise": promise_of(said),
         "extra": {name.removeprefix("extra_"): value for name, value in mean.items() if name.startswith("extra_")},
         **problem_of(study).tell(case.method, columns, AGENTS_SHOWN),
-        "warnings": [*case.method.warnings, *own_file_warnings(row)],
-        **({"own_file": own_file(row)} if row.content else {}),
+        "warnings": [*case.method.warnings, *own_file_warnings(study, row)],
+        **({"own_file": own_file(study, row)} if row.content else {}),
         **({"floor": floor} if (floor := floor_of(study, row, said)) else {}),
         "seconds": float(seconds),
         "agent_rounds_per_second": agents * study.horizon * study.replications / max(float(seconds), 1e-9),
@@ -189,15 +190,16 @@ def promise_of(said: dict[str, Any]) -> dict[str, Any]:
     return {"state": promise(said).name.lower(), "promised": promised, "holds": holds["epsilon"], "guess": best_guess(holds)}
 
 
-def own_file(row: Row) -> dict[str, bool]:
+def own_file(study: Specification, row: Row) -> dict[str, bool]:
     """What is known of a file of a user's own: it was checked before it ran, and an audit may have found nothing wrong."""
-    return {"checked": True, "audited": audited(row.reference, row.options)}
+    return {"checked": True, "audited": audited(row.reference, row.options, study.problem.agents, study.problem.arms)}
 
 
-def own_file_warnings(row: Row) -> list[str]:
-    if not row.content or own_file(row)["audited"]:
+def own_file_warnings(study: Specification, row: Row) -> list[str]:
+    if not row.content or own_file(study, row)["audited"]:
         return []
-    return ["a file of one's own: it was checked, and no audit of it with these options is known (coterie audit)"]
+    known = "no audit with these options, agents and arms is known"
+    return [f"a file of one's own: it was checked, and {known} (coterie audit {shlex.quote(study.place)})"]
 
 
 def manifest(study: Specification) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from coterie.contract import Method
+from coterie.contract import Algorithm, Method
 from coterie.engines.compiled import Engine
 from coterie.engines.simulate import Run
 from coterie.engines.waiting import TICK
@@ -200,9 +200,14 @@ def mean_of_known(values: np.ndarray) -> np.ndarray:
     return np.where(known, values, 0.0).sum(axis=0) / np.where(known.any(axis=0), known.sum(axis=0), np.nan)
 
 
-def booked(method: Method, run: Run) -> np.ndarray:
-    """What the dearest reward has cost in each replication, by the ledgers that bound it."""
-    ledgers, role = run.ledgers, method.node
+def ledgers_of(method: Method, run: Run) -> tuple[np.ndarray, Algorithm]:
+    """Those that bound the loss, and whose they are."""
     if method.node.trusts and run.server_ledgers is not None and method.server is not None:
-        ledgers, role = run.server_ledgers, method.server
+        return run.server_ledgers, method.server
+    return run.ledgers, method.node
+
+
+def booked(method: Method, run: Run) -> np.ndarray:
+    """What the dearest reward has cost in each replication."""
+    ledgers, role = ledgers_of(method, run)
     return accounted(ledgers, role.mechanism, method.claim.delta).max(axis=1)
