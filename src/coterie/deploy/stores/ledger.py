@@ -45,6 +45,7 @@ SCHEMA = Schema(
     ),
 )
 STAYS = "; it stays as it is, and nothing is released"
+AFTER_THE_RUN = ("release", "state", "journal", "outbox", "inbox", "withheld")  # tables
 COLUMNS = "s, turn, entry, arm, chain, first, last, mechanism, sensitivity, price, value, at"
 
 
@@ -111,6 +112,8 @@ class State(NamedTuple):
 def introduce(c: Any, facts: Facts) -> None:
     """Say whose ledger this is, before anything else. One of another run or another agent is refused and stays as it is."""
     known = whose(c)
+    if known is None and any(c.execute(f"SELECT 1 FROM {table}").fetchone() for table in AFTER_THE_RUN):
+        raise StateError(f"ledger: the row that says whose it is, is gone{STAYS}")
     if known is None:
         row = (msgpack.encode(facts), 0)
         c.execute("INSERT INTO run VALUES(1, ?, ?, ?)", (*row, digest(*row)))
