@@ -271,11 +271,7 @@ class Node:
 
     async def _tell(self, id: str, steps: int) -> Literal["new", "same"]:
         at_once = self.federation.rewards.within == "at once"
-        try:
-            word, queued = await self.stores.rewards.do(lambda c: rewards.tell(c, id, steps, at_once))
-        except StorageError as error:
-            self._trouble(error)
-            raise
+        word, queued = await self._of_decision(lambda c: rewards.tell(c, id, steps, at_once))
         if queued:
             self.seen.waiting -= 1
             self._add([queued])
@@ -285,10 +281,22 @@ class Node:
         """A decision was not carried out. If the plan needs its arm, that is asked for again."""
         self._check_agent()
         self._check_id(id)
-        word = await self.stores.rewards.do(lambda c: rewards.cancel(c, id))
+        word = await self._of_decision(lambda c: rewards.cancel(c, id))
         self.seen.waiting -= word == "new"
         self.changed.tell()
         return word
+
+    async def _of_decision(self, work: Callable[[Any], R]) -> R:
+        """A word about a decision. While the disk refuses, one that is not known may be one that could not be kept."""
+        try:
+            return await self.stores.rewards.do(work)
+        except StorageError as error:
+            self._trouble(error)
+            raise
+        except UnknownDecision:
+            if self._refused_since is None:
+                raise
+            raise StorageError("a decision must be on disk to be told of, and this one is not: the disk refuses") from None
 
     async def withhold(self, arm: str, yes: bool = True) -> None:
         """A safety stop: from the next question on this arm is not answered. The agent reports no more in this run."""
