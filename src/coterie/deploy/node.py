@@ -145,8 +145,9 @@ class Node:
             self.agent.budget.spend(await self.stores.ledger.do(ledger.spent))
         self.withheld, self.stopped = await self.stores.ledger.do(lambda c: (ledger.withheld(c), ledger.stopped(c)))
         self.mail = Mailbox(await self.stores.ledger.do(ledger.taken))
+        self.seen.recall(unseal(row.lane, row.body) for row in await self.stores.ledger.do(ledger.last_words))
         for row in await self.stores.ledger.do(ledger.inbox):
-            self.seen.hear(self.mail.arrive(unseal(row.lane, row.body)))
+            self.seen.recall(self.mail.arrive(unseal(row.lane, row.body)))
         await self._recall_for_pages()
 
     async def _recover_secret(self, state: ledger.State | None) -> None:

@@ -299,6 +299,12 @@ def taken(c: Any) -> dict[str, int]:
     return dict(c.execute("SELECT lane, max(seq) FROM inbox WHERE heard IS NOT NULL GROUP BY lane").fetchall())
 
 
+def last_words(c: Any) -> list[Said]:
+    """The last of each lane that a committed state has taken in, in the order in which they came."""
+    rows = c.execute("SELECT lane, max(seq), body FROM inbox WHERE heard IS NOT NULL GROUP BY lane ORDER BY number")
+    return [Said(*row) for row in rows]
+
+
 # --- stops --------------------------------------------------------------------------------------------
 
 
