@@ -108,3 +108,14 @@ def summary(c: Any) -> dict[str, Any]:
     (runs,), (rewards,) = (c.execute(f"SELECT count(*) FROM {table}").fetchone() for table in ("run", "charge"))
     most = max((spent(c, who) for who in persons), default=Fraction(0))
     return {"runs": runs, "persons": len(persons), "rewards": rewards, "most": float(most)}
+
+
+def told(found: dict[str, Any]) -> str:
+    """A summary in words.
+
+    >>> told({"persons": 1, "rewards": 2, "runs": 1})
+    '1 person has given 2 rewards in 1 run'
+    """
+    one = found["persons"] == 1
+    who, what, where = (f"{found[many]:,} {many if found[many] != 1 else many[:-1]}" for many in ("persons", "rewards", "runs"))
+    return f"{who} {'has' if one else 'have'} given {what} in {where}"
