@@ -343,7 +343,8 @@ def test_what_is_broken_has_its_line_its_code_and_what_to_do(home, breaks, about
     assert found == code and says in bad[about], bad
     assert bad[about].endswith(module.CHECKS[about].advice) and module.CHECKS[about].advice
     assert not (home.parent / f"{home.name}.db").exists()
-    beside = {"tls": {"broker"}} | ({"chain": {"lanes"}} if breaks is no_first_row else {}) | ({"keys": {"modes"}} if breaks is readable_key else {})
+    beside = {"tls": {"broker"}}
+    beside |= {no_first_row: {"chain": {"lanes"}}, readable_key: {"keys": {"modes"}}}.get(breaks, {})
     assert bad.keys() - {about} == beside.get(about, set())
 
 
