@@ -245,6 +245,59 @@ def nobody_there(home):
         rewritten(home, address, f'address = "tls://127.0.0.1:{free.getsockname()[1]}"')
 
 
+def note_of_a_number(home):
+    (home / "run.json").write_text('{"name": "x", "file": "", "source": "", "parameters": "", "run": 5}')
+
+
+def folder_for_a_key(home):
+    no_key(home)
+    (home / "sign.key").mkdir(mode=0o755)
+
+
+def no_first_row(home):
+    changed(home / "ledger.db", "DELETE FROM run")
+
+
+def rewards_of_another(home):
+    for path in home.glob("rewards.db*"):
+        path.unlink()
+    names = [path for path in home.parent.iterdir() if (path / "rewards.db").exists() and "copy" not in path.name]
+    other = next(path for path in names if (path / "sign.key").read_bytes() != (home / "sign.key").read_bytes())
+    shutil.copy(other / "rewards.db", home)
+    with contextlib.closing(sqlite3.connect(home / "ledger.db")) as c:  # at about the same state
+        (s,) = c.execute("SELECT s FROM state").fetchone()
+    changed(home / "rewards.db", "DELETE FROM secret WHERE s < (SELECT max(s) FROM secret)")
+    changed(home / "rewards.db", f"UPDATE secret SET s = {s}")
+
+
+def changed_secret(home):
+    changed(home / "rewards.db", "UPDATE secret SET record = x'00'")
+
+
+def unknown_arm(home):
+    changed(home / "rewards.db", "UPDATE decision SET arm = 99 WHERE n = 1")
+
+
+def no_secret(home):
+    changed(home / "rewards.db", "DELETE FROM secret")
+
+
+def typo_in_settings(home):
+    (home / "settings.toml").write_text("[budget]\npersn = 3")
+
+
+def null_in_a_path(home):
+    (home / "settings.toml").write_text('[budget]\nperson = 3\npersons = "a\\u0000b"')
+
+
+def settings_set_late(home):
+    (home / "settings.toml").write_text(f'[budget]\nperson = 3\npersons = "../{home.name}.db"')
+
+
+def persons_nowhere(home):
+    (home / "settings.toml").write_text("[budget]\nperson = 3\npersons = '/nonexist/x.db'")
+
+
 @pytest.mark.parametrize(
     "breaks, about, code, says",
     [
@@ -269,7 +322,18 @@ def nobody_there(home):
         (lost_word, "peers", 2, "are missing"),
         (another_authority, "tls", 5, "its certificate does not do"),
         (no_authority, "tls", 2, "broker.ca must be the path of a certificate"),
-        (nobody_there, "tls", 7, "does not answer"),
+        (nobody_there, "broker", 7, "does not answer"),
+        (note_of_a_number, "run", 4, "run.json: is damaged"),
+        (folder_for_a_key, "keys", 5, "got a folder"),
+        (no_first_row, "chain", 4, "whose it is"),
+        (rewards_of_another, "rewards", 4, "must be of this member and this run, got that of another"),
+        (changed_secret, "rewards", 4, "a secret in it is not what was committed"),
+        (unknown_arm, "rewards", 4, "decision 1 is not what was committed"),
+        (no_secret, "rewards", 4, "must have the secret of the ledger's last state"),
+        (typo_in_settings, "settings", 2, "did you mean 'person'"),
+        (null_in_a_path, "settings", 2, "budget.persons must be the path of a file"),
+        (settings_set_late, "persons", 4, "must have a charge for each of"),
+        (persons_nowhere, "persons", 7, "its folder is not there"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
@@ -278,8 +342,16 @@ def test_what_is_broken_has_its_line_its_code_and_what_to_do(home, breaks, about
     found, bad = wrong(home)
     assert found == code and says in bad[about], bad
     assert bad[about].endswith(module.CHECKS[about].advice) and module.CHECKS[about].advice
-    beside = {"tls": {"broker"}} | ({"keys": {"modes"}} if breaks is readable_key else {})
+    assert not (home.parent / f"{home.name}.db").exists()
+    beside = {"tls": {"broker"}}
+    beside |= {no_first_row: {"chain": {"lanes"}}, readable_key: {"keys": {"modes"}}}.get(breaks, {})
     assert bad.keys() - {about} == beside.get(about, set())
+
+
+def test_a_ledger_is_printed_whatever_is_wrong_with_settings(home):
+    typo_in_settings(home)
+    done = run("ledger", home, cwd=home)
+    assert done.returncode == 0 and "is left" in done.stdout and "did you mean 'person'" in " ".join(done.stdout.split())
 
 
 def test_the_gravest_decides(home):

@@ -72,3 +72,11 @@ def test_no_key_is_ever_shown(tmp_path):
     with pytest.raises(AuthError) as caught:
         load_keys(tmp_path)
     assert secret not in str(caught.value) and keys.seed not in str(caught.value)
+
+
+def test_a_folder_in_the_place_of_a_key_is_called_one(tmp_path):
+    make_keys(tmp_path)
+    (tmp_path / SIGN).unlink()
+    (tmp_path / SIGN).mkdir(mode=0o755)
+    with pytest.raises(AuthError, match="must be a key that `coterie agent init` makes, got a folder"):
+        load_keys(tmp_path)

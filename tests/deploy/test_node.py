@@ -688,6 +688,24 @@ def test_messages_are_heard_in_the_order_of_their_lane_and_once(tmp_path):
     run(story())
 
 
+def test_a_start_recalls_the_last_words_of_others_and_no_time_that_nobody_kept(tmp_path):
+    home = Home(tmp_path, make_federation(tmp_path), live=lambda node: asyncio.sleep(0))
+
+    async def story():
+        node = await home.start()
+        for seq in (1, 2):
+            message = Message("say.south", seq, "south", seq + 3, "say", b"word")
+            await node.receive(message, plain_seal(message.lane, seq, message, b""))
+            node.skip(message)
+        assert node.view().peers[0].at is not None
+        await node.commit()
+        south, west = (await home.start()).view().peers
+        assert (south.name, south.turn, south.at, west.turn) == ("south", 5, None, None)
+        home.stop()
+
+    run(story())
+
+
 def test_what_no_honest_node_says_has_no_effect_and_is_counted(tmp_path):
     home = Home(tmp_path, make_federation(tmp_path, "pr-ucb"), live=lambda node: asyncio.sleep(0))
 

@@ -10,6 +10,8 @@ from nodes import make_federation
 from coterie.deploy.place import RUN, place
 from coterie.errors import AuthError, FencedError, StateError, StorageError, UsageError
 
+NOTE = '{"name": "north", "file": "", "source": "", "parameters": "", "run": %s}'
+
 
 @pytest.fixture
 def federation(tmp_path):
@@ -68,7 +70,7 @@ def test_the_folder_of_another_member_is_refused(tmp_path, federation):
         pass
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}"])
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", "[" * 99_999, *(NOTE % run for run in ("5", "null", '"x"', '"\\ud8"'))])
 def test_a_damaged_note_is_told_and_kept(tmp_path, federation, text):
     with place(tmp_path / "north", federation, "north"):
         (tmp_path / "north" / RUN).write_text(text)

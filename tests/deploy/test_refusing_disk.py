@@ -13,6 +13,7 @@ from powercut_node import Real, Stage
 from coterie.deploy.federation import federation_text
 from coterie.deploy.keys import make_keys
 from coterie.deploy.node import PATIENCE
+from coterie.deploy.refusals import UnknownDecision
 from coterie.errors import StorageError
 
 NEVER = (0, 0, "", apsw.FullError)
@@ -112,14 +113,19 @@ def test_questions_are_answered_while_rewards_cannot_be_written_and_learned_from
     assert made.name in stage.federation.arms
     assert not made.learned
     assert node.do(node.node.ask("patient 2"))[:2] == known, "a known key has its decision"
-    with pytest.raises(StorageError):
-        node.do(node.node.tell(untold, 0.75))
+    for id in (untold, made.id):
+        with pytest.raises(StorageError):
+            node.do(node.node.tell(id, 0.75))
+        with pytest.raises(StorageError):
+            node.do(node.node.cancel(id))
     disk.refuses = NEVER
     for number in range(10, 13):
         id, _ = node.ask(f"patient {number}")
         node.tell(id, 100)
     assert not windows.done()
     assert not any(alarm.kind == "storage" for alarm in node.node.view().alarms)
+    with pytest.raises(UnknownDecision):  # it was not kept
+        node.do(node.node.tell(made.id, 0.75))
 
 
 def test_rewards_that_cannot_be_written_for_long_end_the_node_with_7(node, disk, stage):

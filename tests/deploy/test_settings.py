@@ -1,6 +1,7 @@
 """settings.toml: what an agent decides for itself. A budget that cannot be kept is refused before anything is made."""
 
 import asyncio
+import time
 
 import pytest
 from nodes import make_federation
@@ -12,7 +13,10 @@ from coterie.deploy.opening import FILE
 from coterie.deploy.refusals import Unfit
 from coterie.deploy.settings import SETTINGS, check_persons, load_settings, open_persons
 from coterie.deploy.stores import rewards
-from coterie.errors import StateError, UsageError
+from coterie.deploy.stores.erasure import forget_before
+from coterie.errors import StateError, StorageError, UsageError
+
+TOMORROW = time.time() + 86400
 
 
 def test_without_the_file_there_is_no_budget_of_persons(tmp_path):
@@ -115,3 +119,55 @@ def test_what_is_not_learned_from_is_not_tried_out_either(runs):
             assert not agent.ask(key=None).learned
         assert len(asked) == 3 and agent.view().learned == 0
         assert asyncio.run_coroutine_threadsafe(node.stores.rewards.do(rewards.learning), agent._loop).result() == 0
+
+
+def told(folder, keys, person="Ruth"):
+    """Which of these are learned from."""
+    with coterie.open_agent(folder) as agent:
+        made = [agent.ask(key=key, person=person) for key in keys]
+        for each in made:
+            agent.tell(each.id, 1.0)
+        return [each.learned for each in made]
+
+
+def test_erasing_rewards_gives_no_budget_back_and_the_same_keys_are_charged_anew(runs):
+    visits = ["visit 0", "visit 1"]
+    assert told(runs[0], visits) == [True, True]
+    assert told(runs[0], visits) == [True, True], "the same decisions"
+    assert forget_before(runs[0], TOMORROW) == 2
+    assert told(runs[0], visits) == [False, False]
+    assert told(runs[0], visits, "Saul") == [False, False], "the same decisions, whoever is named"
+    assert told(runs[0], ["visit 2", "visit 3"], "Saul") == [True, True]
+
+
+def test_a_folder_that_is_made_anew_for_the_same_run_gives_no_budget_back(runs, tmp_path):
+    assert told(runs[0], ["visit 0", "visit 1"]) == [True, True]
+    for path in runs[0].glob("*.db*"):
+        path.unlink()
+    assert told(runs[0], ["visit 0", "visit 1"]) == [False, False]
+
+
+def test_a_lost_file_of_persons_is_found_out_also_when_all_rewards_were_erased(runs, tmp_path):
+    told(runs[0], ["visit 0", "visit 1"])
+    forget_before(runs[0], TOMORROW)
+    (tmp_path / "persons.db").rename(tmp_path / "gone")
+    with pytest.raises(StateError, match="must have a charge for each of 2 rewards of this run, got 0: it was lost"):
+        coterie.open_agent(runs[0])
+
+
+def test_a_question_without_a_key_has_a_charge_that_no_key_can_name(runs):
+    with coterie.open_agent(runs[0]) as agent:
+        made = [agent.ask(person="Ruth") for _ in range(2)]
+        assert [each.learned for each in made] == [True, True]
+        names = [name for each in made for name in (each.id, f"id {each.id}")]
+        assert not any(agent.ask(key=name, person="Ruth").learned for name in names)
+
+
+def test_a_path_that_nothing_can_have_and_a_folder_that_is_not_there_are_told(runs, tmp_path):
+    (runs[0] / SETTINGS).write_text('[budget]\nperson = 2.0\npersons = "a\\u0000b"\n')
+    with pytest.raises(UsageError, match=r"budget\.persons must be the path of a file, got one with a character"):
+        coterie.open_agent(runs[0])
+    (runs[0] / SETTINGS).write_text("[budget]\nperson = 2.0\npersons = '../nowhere/persons.db'\n")
+    with pytest.raises(StorageError, match="cannot be opened: its folder is not there"):
+        coterie.open_agent(runs[0])
+    assert not (tmp_path / "nowhere").exists()

@@ -47,8 +47,7 @@ def ledger_lines(found: dict[str, Any], width: int) -> list[Text]:
     if found["releases"]:
         below.append(f"last release: {when(found['releases'][-1]['at'])}, in turn {found['releases'][-1]['turn']:,}")
     if persons := found["persons"]:
-        told = f"{persons['persons']:,} have given {persons['rewards']:,} rewards in {persons['runs']} runs"
-        below.append(f"persons: {told}; the dearest has lost ε = {persons['most']:.4g} of {persons['epsilon']:.4g}")
+        below.append(f"persons: {persons_words(persons)}")
     below.append(f"run {found['run'][:16]}, {found['algorithm']}")
     return [
         *wrapped(Text(f"{visible(found['name'])}: {budget_words(found['budget'])}", "bold"), width),
@@ -63,6 +62,14 @@ def budget_words(budget: dict[str, Any]) -> str:
     lost, allowed = (epsilon_text({"epsilon": budget[part], "delta": budget["delta"]}) for part in ("spent", "epsilon"))
     said = f"the dearest reward has lost ε = {lost} of {allowed}, {budget['left']:.4g} is left for it"
     return f"{said}; a release was refused, as it would cost more, and none follows" if budget["refused"] else said
+
+
+def persons_words(persons: dict[str, Any]) -> str:
+    if "error" in persons:
+        return visible(f"not known: {persons['error']}")
+    from coterie.deploy.stores.persons import told
+
+    return f"{told(persons)}; the dearest has lost ε = {persons['most']:.4g} of {persons['epsilon']:.4g}"
 
 
 def when(at: float) -> str:

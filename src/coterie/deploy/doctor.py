@@ -18,8 +18,9 @@ from coterie.deploy.keys import CONNECT, SIGN, Keys, check_private, load_keys
 from coterie.deploy.node import CLOCK_SLACK
 from coterie.deploy.opening import FILE, TOKEN, Role, who_is
 from coterie.deploy.place import RUN, check_run
-from coterie.deploy.settings import SETTINGS, check_persons, load_settings, persons_path
-from coterie.deploy.stores import ledger, persons, rewards
+from coterie.deploy.settings import SETTINGS, Settings, check_persons, check_place, load_settings, persons_path
+from coterie.deploy.stores import ledger, persons, rewards, secrets
+from coterie.deploy.stores.chain import digest
 from coterie.deploy.stores.store import reading
 from coterie.deploy.stores.summary import summary_of
 from coterie.deploy.wire.envelope import SIGNATURE, is_signed
@@ -49,6 +50,7 @@ class Case:
     name: str
     role: Role
     summary: dict[str, Any] | None
+    settings: Settings
     told: Told
 
     def __init__(self, folder: Path):
@@ -61,6 +63,10 @@ class Case:
     @property
     def rewards(self) -> Path:
         return self.folder / "rewards.db"
+
+
+class Unseen(Exception):
+    """Why a thing cannot be looked at. What is wrong is told elsewhere."""
 
 
 class Check(NamedTuple):
@@ -99,6 +105,8 @@ def code_of(findings: list[Finding]) -> int:
 def _finding(about: str, check: Check, case: Case) -> Finding:
     try:
         return Finding(about, "good", check.look(case))
+    except Unseen as why:
+        return Finding(about, "unknown", str(why))
     except CoterieError as error:
         code = error.exit_code if error.exit_code in GRAVEST_FIRST else StateError.exit_code
         return Finding(about, "bad", f"{error}. {check.advice}", code)
@@ -126,10 +134,9 @@ def _member(case: Case) -> str:
 
 
 def _modes(case: Case) -> str:
-    private = [case.folder, *(case.folder / name for name in (SIGN, CONNECT, TOKEN)), *sorted(case.folder.glob("*.db*"))]
-    for path in private:
-        if path.exists():
-            check_private(path)
+    private = [*(case.folder / name for name in (SIGN, CONNECT, TOKEN)), *sorted(case.folder.glob("*.db*"))]
+    for path in [case.folder, *filter(Path.is_file, private)]:
+        check_private(path)
     return "the folder, its keys, token and stores are for their owner alone"
 
 
@@ -193,19 +200,45 @@ def _budget(case: Case) -> str:
     return f"the dearest reward has lost epsilon {budget['spent']:.4g} of {budget['epsilon']:.4g}"
 
 
-def _persons(case: Case) -> str:
+def _rewards(case: Case) -> str:
+    """What a start looks at. While a member runs its states go on, and the last one here may be gone by now."""
+    if not case.rewards.exists():
+        return "there are no rewards yet"
+    with reading(case.rewards, rewards.SCHEMA) as c:
+        found = secrets.check(c, digest(case.federation.run, case.name), len(case.federation.arms))
+        decided = rewards.latest(c) is not None
+    with reading(case.ledger, ledger.SCHEMA) as c:
+        state = ledger.last_state(c)
+    if not case.runs and (state or decided) and (state.s if state else 0) not in found:
+        raise StateError(f"{case.rewards}: must have the secret of the ledger's last state, and does not")
+    return f"they are those of {case.name} in this run"
+
+
+def _settings(case: Case) -> str:
     check_persons(case.folder, case.federation, case.name)
-    settings = load_settings(case.folder)
-    path = persons_path(case.folder, settings)
-    if settings.budget is None or path is None:
+    case.settings = load_settings(case.folder)
+    return f"{SETTINGS} can be kept to" if case.settings.budget else f"no budget of persons is set ({SETTINGS})"
+
+
+def _persons(case: Case) -> str:
+    """Rewards first, as each is charged before it is there."""
+    path, budget = persons_path(case.folder, case.settings), case.settings.budget
+    if budget is None or path is None:
         return f"no budget of persons is set ({SETTINGS})"
+    learning = 0
+    if case.rewards.exists():
+        with reading(case.rewards, rewards.SCHEMA) as c:
+            learning = rewards.learning(c)
+    check_place(path)
     if not path.exists():
+        persons.check_charges(path, 0, learning)
         return f"{path.name} is made at the first start, and nobody has spent anything"
     check_private(path)
     with reading(path, persons.SCHEMA) as c:
+        persons.check_secret(c)
+        persons.check_charges(path, persons.charged(c, digest(case.federation.run, case.name)), learning)
         found = persons.summary(c)
-    told = f"{found['persons']:,} persons have given {found['rewards']:,} rewards in {found['runs']} runs"
-    return f"{told}; the dearest has lost epsilon {found['most']:.4g} of {settings.budget.person:.4g}"
+    return f"{persons.told(found)}; the dearest has lost epsilon {found['most']:.4g} of {budget.person:.4g}"
 
 
 def _windows(case: Case) -> str:
@@ -238,7 +271,10 @@ def _tls(case: Case) -> str:
     assert case.federation.broker is not None
     if not case.federation.broker.address.startswith("tls:"):
         return "there is none: the broker is on this machine"
-    ends, now = ends_of_certificates(case.federation), datetime.datetime.now(datetime.UTC)
+    try:
+        ends, now = ends_of_certificates(case.federation), datetime.datetime.now(datetime.UTC)
+    except StorageError as error:  # the broker's own line says what to do
+        raise Unseen(str(error)) from None
     for whose, end in ends.items():
         if end - now < datetime.timedelta(days=DAYS_LEFT):
             raise AuthError(f"certificates must be good for {DAYS_LEFT} more days, and {whose} ends on {end:%Y-%m-%d}")
@@ -314,8 +350,10 @@ CHECKS = {
     "schema": Check(_schema, EVIDENCE),
     "chain": Check(_chain, EVIDENCE, ("schema",)),
     "budget": Check(_budget, "Decisions go on; to learn more, agree on a new run.", ("schema", "chain")),
+    "rewards": Check(_rewards, EVIDENCE, (*ALL_ON_DISK, "run")),
+    "settings": Check(_settings, f"Mend {SETTINGS}.", ("file", "keys", "member")),
     "persons": Check(_persons, "A persons.db that is gone or was restored gives back what was spent: it must not be.",
-                     ("file", "keys", "member")),
+                     (*ALL_ON_DISK, "run", "settings")),
     "windows": Check(_windows, "Set the clock right, or start the agent again.", ALL_ON_DISK),
     "tls": Check(_tls, "The broker's owner renews its certificate, and hands out ca.pem where that has changed.",
                  ("file", "keys", "member")),

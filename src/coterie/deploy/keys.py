@@ -101,6 +101,8 @@ def read_private(path: Path) -> str:
     """The text of a file that nobody but its owner can read."""
     if not path.exists():
         raise AuthError(f"{path}: must be a key that `coterie agent init` makes, got no file")
+    if path.is_dir():
+        raise AuthError(f"{path}: must be a key that `coterie agent init` makes, got a folder")
     check_private(path)
     with refused(path, "read"):
         return path.read_text(encoding="ascii", errors="replace").strip()

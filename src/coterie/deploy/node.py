@@ -16,8 +16,6 @@ from functools import partial
 from math import inf, isnan, nan
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from msgspec import msgpack
-
 from coterie.deploy.desk import Desk
 from coterie.deploy.federation import Federation
 from coterie.deploy.journal import Note, pack
@@ -27,7 +25,8 @@ from coterie.deploy.refusals import Unfit, UnknownDecision
 from coterie.deploy.roles import SERVER, make_roles
 from coterie.deploy.secure.sealing import Box
 from coterie.deploy.seen import Seen
-from coterie.deploy.stores import Store, ledger, rewards
+from coterie.deploy.stores import Store, ledger, rewards, secrets
+from coterie.deploy.stores.chain import digest
 from coterie.deploy.stores.persons import Persons
 from coterie.deploy.view import View
 from coterie.engines.chance import Chance
@@ -92,6 +91,7 @@ class Node:
         self.server: Any = self.roles.get(SERVER)
         self.desk = Desk(len(federation.arms), in_turn=not federation.method().node.commits)
         self.mail = Mailbox({})
+        self.whose, self.origin = digest(federation.run, name), entropy(16)  # of rewards.db: see stores.secrets
         self.memo = b""  # what a clock has to remember; it is committed with the state
         self.box: Box | None = None  # to seal and open pieces of secure sums; who has the keys puts it here
         self.s, self.kept, self.secret = 0, self._give(), self._give_secret()
@@ -135,15 +135,7 @@ class Node:
         await self._check_clock()
         state = await self.stores.ledger.do(ledger.last_state)
         self.s = state.s if state else 0
-        newest = await self.stores.rewards.do(rewards.newest_secret)
-        if newest is not None and newest > self.s + 1:
-            raise StateError("the ledger is older than the rewards beside it; a ledger that was restored cannot go on")
-        if state is not None:
-            secret = await self.stores.rewards.do(lambda c: rewards.secret(c, self.s))
-            if secret is None:
-                raise StateError(f"the secret of state {self.s} must be there, and rewards.db does not have it")
-            self.kept, self.secret = state.parts, secret
-            self._take()
+        await self._recover_secret(state)
         await self.stores.rewards.do(lambda c: rewards.drop_after(c, self.s))
         if self.persons is not None:
             await self.persons.introduce(await self.stores.rewards.do(rewards.learning))
@@ -153,9 +145,24 @@ class Node:
             self.agent.budget.spend(await self.stores.ledger.do(ledger.spent))
         self.withheld, self.stopped = await self.stores.ledger.do(lambda c: (ledger.withheld(c), ledger.stopped(c)))
         self.mail = Mailbox(await self.stores.ledger.do(ledger.taken))
+        self.seen.recall(unseal(row.lane, row.body) for row in await self.stores.ledger.do(ledger.last_words))
         for row in await self.stores.ledger.do(ledger.inbox):
-            self.seen.hear(self.mail.arrive(unseal(row.lane, row.body)))
+            self.seen.recall(self.mail.arrive(unseal(row.lane, row.body)))
         await self._recall_for_pages()
+
+    async def _recover_secret(self, state: ledger.State | None) -> None:
+        found = await self.stores.rewards.do(lambda c: secrets.check(c, self.whose, len(self.federation.arms)))
+        if found and max(found) > self.s + 1:
+            raise StateError("the ledger is older than the rewards beside it; a ledger that was restored cannot go on")
+        if state is None and self.s not in found:
+            await self.stores.rewards.do(lambda c: secrets.introduce(c, self.secret))
+            return
+        if self.s not in found:
+            raise StateError(f"the secret of state {self.s} must be there, and rewards.db does not have it")
+        self.origin, self.secret = found[self.s].origin, secrets.pack(found[self.s])
+        if state is not None:
+            self.kept = state.parts
+            self._take()
 
     async def _check_clock(self) -> None:
         latest = await self.stores.rewards.do(rewards.latest)
@@ -202,8 +209,10 @@ class Node:
         if person is None or self.silent is not None:
             return False
         try:
-            known = key is not None and await self.stores.rewards.do(lambda c: rewards.find(c, key) is not None)
-            return not known and await self.persons.charge(person, key or f"id {id}")
+            if key is None:
+                return await self.persons.charge(person, None, id)
+            known, erasures = await self.stores.rewards.do(lambda c: (rewards.find(c, key), rewards.erasures(c)))
+            return known is None and await self.persons.charge(person, key, self.origin, erasures)
         except StorageError as error:
             self._trouble(error)
             return False
@@ -263,11 +272,7 @@ class Node:
 
     async def _tell(self, id: str, steps: int) -> Literal["new", "same"]:
         at_once = self.federation.rewards.within == "at once"
-        try:
-            word, queued = await self.stores.rewards.do(lambda c: rewards.tell(c, id, steps, at_once))
-        except StorageError as error:
-            self._trouble(error)
-            raise
+        word, queued = await self._of_decision(lambda c: rewards.tell(c, id, steps, at_once))
         if queued:
             self.seen.waiting -= 1
             self._add([queued])
@@ -277,10 +282,22 @@ class Node:
         """A decision was not carried out. If the plan needs its arm, that is asked for again."""
         self._check_agent()
         self._check_id(id)
-        word = await self.stores.rewards.do(lambda c: rewards.cancel(c, id))
+        word = await self._of_decision(lambda c: rewards.cancel(c, id))
         self.seen.waiting -= word == "new"
         self.changed.tell()
         return word
+
+    async def _of_decision(self, work: Callable[[Any], R]) -> R:
+        """A word about a decision. While the disk refuses, one that is not known may be one that could not be kept."""
+        try:
+            return await self.stores.rewards.do(work)
+        except StorageError as error:
+            self._trouble(error)
+            raise
+        except UnknownDecision:
+            if self._refused_since is None:
+                raise
+            raise StorageError("a decision must be on disk to be told of, and this one is not: the disk refuses") from None
 
     async def withhold(self, arm: str, yes: bool = True) -> None:
         """A safety stop: from the next question on this arm is not answered. The agent reports no more in this run."""
@@ -525,14 +542,15 @@ class Node:
         return roles | {"memo": self.memo}
 
     def _give_secret(self) -> bytes:
-        return msgpack.encode({role: who.secret.tobytes() for role, who in self.roles.items()})
+        kept = {role: who.secret.tobytes() for role, who in self.roles.items()}
+        return secrets.pack(secrets.Secret(kept, self.whose, self.origin))
 
     def _take(self) -> None:
-        secrets, self.memo = msgpack.decode(self.secret, type=dict[str, bytes]), self.kept["memo"]
+        secret, self.memo = secrets.unpack(self.secret, self.whose), self.kept["memo"]
         for role, who in self.roles.items():
             start = f"{role}/"
             who.take({part.removeprefix(start): data for part, data in self.kept.items() if part.startswith(start)})
-            refill(who.secret, secrets[role])
+            refill(who.secret, secret.roles[role])
         if self.playing:
             self.desk.lay_out(self.agent.plan)
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from coterie import files
 from coterie.deploy.keys import check_private
 from coterie.errors import FencedError, StateError, UsageError
@@ -54,9 +56,10 @@ def check_run(folder: Path, federation: Any, name: str) -> None:
     """A folder belongs to one member and one run: what it holds was released under that run's budget."""
     path, mine = folder / RUN, _belongs(federation, name)
     try:
-        found = json.loads(files.read(path))
+        found = msgspec.json.decode(files.read(path), type=dict[str, str])
         differs = [part for part in ("name", "file", "source", "parameters", "run") if found[part] != mine[part]]
-    except (ValueError, KeyError, TypeError):
+        bytes.fromhex(found["run"])
+    except (ValueError, KeyError):
         raise StateError(f"{path}: is damaged; it says to which run the folder belongs") from None
     if "name" in differs:
         raise UsageError(f"{path.parent}: must be the folder of {mine['name']!r}, got that of {found['name']!r}")

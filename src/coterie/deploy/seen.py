@@ -60,6 +60,11 @@ class Seen:
         for message in messages:
             self.peers[message.sender] = PeerView(message.sender, message.turn, self.now())
 
+    def recall(self, messages: Iterable[Message]) -> None:
+        """What came before this start; when, nobody knows any more."""
+        for message in messages:
+            self.peers[message.sender] = PeerView(message.sender, message.turn)
+
     def view(self, t: int, agent: Any, worth: Callable[[int], float], withheld: set[int], silent: str | None) -> View:
         """`agent` is None at a coordinator, which has neither answers nor a budget."""
         federation, (epsilon, delta) = self.federation, self.federation.allowance

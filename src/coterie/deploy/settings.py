@@ -10,10 +10,11 @@ from typing import Annotated
 
 from pydantic import AllowInfNan, Field
 
+from coterie import files
 from coterie.deploy.federation import Federation
 from coterie.deploy.stores import Store, persons
 from coterie.deploy.stores.chain import digest
-from coterie.errors import UsageError
+from coterie.errors import StorageError, UsageError
 from coterie.limits import EPSILON_LEAST
 from coterie.studies.messages import check, first_of, unfit_numbers
 from coterie.studies.reading import parse
@@ -45,6 +46,8 @@ def load_settings(folder: Path) -> Settings:
     complaints = [*unfit_numbers(tree), *complaints]
     if found is None or complaints:
         raise UsageError(f"{path}: {first_of(complaints, tree)[0].text}")
+    if found.budget and "\0" in found.budget.persons:
+        raise UsageError(f"{path}: budget.persons must be the path of a file, got one with a character that no path has")
     return found
 
 
@@ -67,6 +70,13 @@ def check_persons(folder: Path, federation: Federation, name: str) -> None:
         raise UsageError(f"{place} at least {epsilon:g}, what one reward of this run may lose, got {settings.budget.person:g}")
 
 
+def check_place(path: Path) -> None:
+    """The file of persons is there, or can be made: its folder is somebody else's to make."""
+    if not path.parent.is_dir():
+        raise StorageError(f"{path}: cannot be opened: its folder is not there")
+    files.check_writable(path)
+
+
 def open_persons(folder: Path, federation: Federation, name: str) -> persons.Persons | None:
     """The budget of persons for an agent in its run; None: there is none."""
     check_persons(folder, federation, name)
@@ -74,5 +84,6 @@ def open_persons(folder: Path, federation: Federation, name: str) -> persons.Per
     path = persons_path(folder, settings)
     if settings.budget is None or path is None:
         return None
+    check_place(path)
     store = Store(path, persons.SCHEMA)
     return persons.Persons(store, settings.budget.person, digest(federation.run, name), federation.allowance[0])

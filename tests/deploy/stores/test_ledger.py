@@ -64,6 +64,19 @@ def test_a_turn_is_there_as_it_was_committed(c):
     assert ledger.journal(c) == [b"notes"]
 
 
+@pytest.mark.parametrize("left", [*ledger.AFTER_THE_RUN, None])
+def test_a_ledger_that_no_longer_says_whose_it_is_is_not_introduced_again(c, left):
+    """One without any row is new."""
+    fill(c)
+    for table in {"run", *ledger.AFTER_THE_RUN} - {left}:
+        c.execute(f"DELETE FROM {table}")
+    if left is None:
+        ledger.introduce(c, FACTS)
+    else:
+        with pytest.raises(StateError, match="the row that says whose it is, is gone"):
+            ledger.introduce(c, FACTS)
+
+
 def test_the_head_is_known_before_the_commit_that_makes_it(c):
     before, done = ledger.head(c), (release(), release(1, 1))
     expected = ledger.head_after(before, 1, 3, done)

@@ -94,6 +94,15 @@ def test_a_file_that_was_restored_or_set_up_too_late_is_refused(tmp_path):
     assert caught.value.exit_code == 4
 
 
+def test_a_file_without_its_secret_is_refused_as_everybody_would_be_somebody_else(tmp_path):
+    book = opened(tmp_path / "persons.db")
+    do(book.introduce(0))
+    assert do(book.charge("Ada", "a"))
+    do(book.store.do(lambda c: c.execute("DELETE FROM secret") and None))
+    with pytest.raises(StateError, match="the secret of a file that has runs must be there"):
+        do(book.introduce(1))
+
+
 def test_where_the_file_cannot_be_written_answers_go_on_and_nothing_is_learned(tmp_path):
     async def live():
         home, book = Home(tmp_path, make_federation(tmp_path, ALGORITHM, agents=("north",))), opened(tmp_path / "persons.db")

@@ -45,6 +45,7 @@ SCHEMA = Schema(
     ),
 )
 STAYS = "; it stays as it is, and nothing is released"
+AFTER_THE_RUN = ("release", "state", "journal", "outbox", "inbox", "withheld")  # tables
 COLUMNS = "s, turn, entry, arm, chain, first, last, mechanism, sensitivity, price, value, at"
 
 
@@ -111,6 +112,8 @@ class State(NamedTuple):
 def introduce(c: Any, facts: Facts) -> None:
     """Say whose ledger this is, before anything else. One of another run or another agent is refused and stays as it is."""
     known = whose(c)
+    if known is None and any(c.execute(f"SELECT 1 FROM {table}").fetchone() for table in AFTER_THE_RUN):
+        raise StateError(f"ledger: the row that says whose it is, is gone{STAYS}")
     if known is None:
         row = (msgpack.encode(facts), 0)
         c.execute("INSERT INTO run VALUES(1, ?, ?, ?)", (*row, digest(*row)))
@@ -294,6 +297,12 @@ def inbox(c: Any) -> list[Said]:
 def taken(c: Any) -> dict[str, int]:
     """The last number of each lane that a committed state has taken in."""
     return dict(c.execute("SELECT lane, max(seq) FROM inbox WHERE heard IS NOT NULL GROUP BY lane").fetchall())
+
+
+def last_words(c: Any) -> list[Said]:
+    """The last of each lane that a committed state has taken in, in the order in which they came."""
+    rows = c.execute("SELECT lane, max(seq), body FROM inbox WHERE heard IS NOT NULL GROUP BY lane ORDER BY number")
+    return [Said(*row) for row in rows]
 
 
 # --- stops --------------------------------------------------------------------------------------------

@@ -141,8 +141,14 @@ def counts(c: Any) -> dict[int, tuple[int, int]]:
 
 
 def learning(c: Any) -> int:
-    """Of how many decisions the reward counts, or will; cancelled ones are among them."""
-    return c.execute("SELECT count(*) FROM decision WHERE learns").fetchone()[0]
+    """Of how many decisions the reward has counted, or will; cancelled ones are among them. Each has a place of its own for
+    ever, so that erasing them takes no reward that counted out of this number."""
+    return _next_place(c) - 1 + c.execute("SELECT count(*) FROM decision WHERE learns AND place IS NULL").fetchone()[0]
+
+
+def erasures(c: Any) -> int:
+    """How often decisions were erased."""
+    return c.execute("SELECT count(*) FROM forgotten").fetchone()[0]
 
 
 def keep_secret(c: Any, s: int, record: bytes, used: Iterable[int]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from coterie.deploy.settings import load_settings, persons_path
 from coterie.deploy.stores import ledger, persons
 from coterie.deploy.stores.store import reading
-from coterie.errors import StateError, UsageError
+from coterie.errors import CoterieError, StateError, UsageError
 from coterie.kernel import UNIT
 from coterie.privacy.accountant import spent
 from coterie.privacy.events import Event
@@ -53,13 +53,17 @@ def summary_of(folder: Path) -> dict[str, Any]:
 
 
 def persons_of(folder: Path) -> dict[str, Any] | None:
-    """What persons have lost over all runs, in numbers; None: they have no budget here."""
-    settings = load_settings(folder)
-    path = persons_path(folder, settings)
-    if settings.budget is None or path is None or not path.exists():
-        return None
-    with reading(path, persons.SCHEMA) as c:
-        return {"epsilon": settings.budget.person, **persons.summary(c)}
+    """What persons have lost over all runs, in numbers; None: they have no budget here. What is wrong with it is told, and
+    says nothing against the ledger."""
+    try:
+        settings = load_settings(folder)
+        path = persons_path(folder, settings)
+        if settings.budget is None or path is None or not path.exists():
+            return None
+        with reading(path, persons.SCHEMA) as c:
+            return {"epsilon": settings.budget.person, **persons.summary(c)}
+    except CoterieError as error:
+        return {"error": str(error)}
 
 
 def arm_of(name: str, events: list[Event], delta: float) -> dict[str, Any]:
