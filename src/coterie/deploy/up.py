@@ -92,12 +92,12 @@ def plan(file: Path | None = None, algorithm: str | None = None) -> Plan:
     federation = check_federation(tables, path.parent, str(path), spare)
     for i, agent in enumerate(federation.agents):
         if agent.name == BROKER:
-            raise UsageError(f"{path}: agents[{i}].name must be another one, got {BROKER!r}: the broker's folder is called that")
+            raise UsageError(f"{path}: agents[{i}].name must be another one, got {BROKER!r}: it is the broker's folder here")
     return Plan(tables, federation)
 
 
 def _with_algorithm(tables: dict[str, Any], folder: Path, algorithm: str | None) -> dict[str, Any]:
-    """With this one in place of the file's. A file of one's own is named by its whole path: each member reads it from elsewhere."""
+    """With this one in place of the file's. A file of one's own is named by its whole path: members read it from elsewhere."""
     table = tables.get("algorithm")
     if algorithm:
         before, known = table if isinstance(table, Mapping) else {}, find(algorithm).options.model_fields
