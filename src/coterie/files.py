@@ -37,14 +37,6 @@ def write(path: Path, content: str | bytes, durable: bool = True) -> None:
         _replace(path.resolve(), data, durable)
 
 
-def write_secret(path: Path, content: str) -> None:
-    """A new file that only its owner can read; one that is there stays as it is."""
-    with refused(path, "written"):
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(handle, "w") as file:
-            file.write(content)
-
-
 def grown(path: Path) -> IO[bytes]:
     """A log, to which is added: it is never whole."""
     with refused(path, "written"):

@@ -63,6 +63,24 @@ def test_it_survives_a_restart_of_its_agent(opened):
             ] == []  # the browser's own words while nobody is there
 
 
+MANY = {
+    "released": 10**6,
+    "releases": tuple(view_types.ReleaseView(10_000 + k, "treatment B", 64_000, 0.25, 1.7e9) for k in range(8)),
+}
+
+
+@pytest.mark.parametrize("width", [360, 420])
+def test_on_a_phone_no_column_is_hidden_and_both_bars_are_explained(opened, width):
+    with nodes.served_node(nodes.FakeNode(changed(nodes.VIEW, **MANY))) as place, opened(place.listen.address) as page:
+        says(page, "live")
+        page.set_viewport_size({"width": width, "height": 1000})
+        table = page.locator("#releases .scroll")
+        assert table.evaluate("one => one.scrollWidth <= one.clientWidth")
+        says(page, "Thin bar: how often it was chosen here")
+        page.set_viewport_size({"width": 1400, "height": 1000})
+        assert "Thin bar" not in page.inner_text("main")
+
+
 STATES = {
     "as usual": {},
     "long names": {
@@ -77,6 +95,7 @@ STATES = {
         "arms": (view_types.ArmView("a", 0, None), view_types.ArmView("b", 0, None)), "releases": (), "released": 0,
         "peers": (view_types.PeerView("east"),), "missing": (), "turn": 0, "decisions": 0, "learned": 0,
     },
+    "many releases": MANY,
     "a coordinator": {"role": "coordinator", "arms": ()},
     "below zero and above one": {"arms": (view_types.ArmView("a", 1, -0.4), view_types.ArmView("b", 1, 1.7))},
 }  # fmt: skip

@@ -1,7 +1,10 @@
 """The federation file: what it becomes, which run it names, and what is wrong with a bad one, in one line."""
 
 import copy
+import json
+import random
 import re
+from math import inf, nan
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,7 @@ from nodes import member
 
 from coterie.deploy.federation import federation_text, load_federation
 from coterie.deploy.tables import nkey_bytes
+from coterie.deploy.up import plan
 from coterie.errors import UsageError
 
 NORTH, SOUTH, WEST, CENTRE = (member(name) for name in ("north", "south", "west", "centre"))
@@ -245,3 +249,67 @@ def test_text_survives_being_written(tmp_path):
     found = load(tmp_path, tables)
     assert found.title == tables["title"] and found.algorithm.options.epsilon == 0.1
     assert found.network.edges == (("north", "south"), ("south", "west"))
+
+
+STRANGE = [
+    0, -1, 2, 2**62, 2**63, 10**400, 0.5, 5e-324, -1e308, inf, -inf, nan, True, "", "x", "cdp-mab", "hdp-mab", "../../x",
+    "mine.py", "\0.py", "a" * 5000, "9" * 400 + " days", "at once", "tls://[:1", "tls://x:" + "0" * 5000 + "1", [], {}, ["x"],
+    [["x", "y"]], [[]], [{}], {"a": 1}, {"name": "x"}, ["north", "north"],
+]  # fmt: skip
+
+
+def places(tables, above=()):
+    for key, value in tables.items() if isinstance(tables, dict) else enumerate(tables):
+        yield (*above, key)
+        if isinstance(value, dict | list):
+            yield from places(value, (*above, key))
+
+
+def mutated(chance, tables):
+    """A copy in which one to three entries are gone, of another type, or deeper than they should be."""
+    tables = copy.deepcopy(tables)
+    for _ in range(chance.choice((1, 1, 2, 3))):
+        *parents, key = chance.choice(list(places(tables)) or [("arms",)])
+        table = tables
+        for parent in parents:
+            table = table[parent]
+        if chance.random() < 0.25 and (isinstance(table, list) or key in table):
+            del table[key]
+        else:
+            before = table[key] if isinstance(table, list) else table.get(key)
+            table[key] = copy.deepcopy(chance.choice([chance.choice(STRANGE), {"x": before}, [before], str(before)]))
+    return tables
+
+
+def inline(value):
+    """TOML of anything, nested as it is."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{json.dumps(key)} = {inline(entry)}' for key, entry in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(inline, value))}]"
+    return json.dumps(value) if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def test_whatever_a_file_says_it_runs_or_is_refused_in_one_line(tmp_path):
+    """Read here, and as `coterie up` reads it: never anything else, and nothing is made."""
+    chance, file, refused = random.Random(1), tmp_path / "f.toml", 0
+    for _ in range(300):
+        tables = mutated(chance, chance.choice((PEERS, STAR)))
+        file.write_text("".join(f"{json.dumps(key)} = {inline(value)}\n" for key, value in tables.items()))
+        for read in (load_federation, plan):
+            try:
+                read(file)
+            except UsageError as error:
+                refused += 1
+                assert str(error).startswith(f"{file}: ") and "\n" not in str(error)
+    assert refused > 300 and list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("depth", [100, 500, *range(900, 1001, 10), 5000])
+def test_a_file_of_any_depth_is_refused(tmp_path, depth):
+    keys = ".".join("a" * depth)
+    for text in (f"{keys} = 1", f"algorithm.{keys} = 1", f"arms = {'[' * depth}{']' * depth}"):
+        (tmp_path / "f.toml").write_text(text)
+        for read in (load_federation, plan):
+            with pytest.raises(UsageError):
+                read(tmp_path / "f.toml")

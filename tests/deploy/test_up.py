@@ -9,7 +9,7 @@ from commands import call, run, started, state, until
 
 from coterie.deploy.federation import load_federation
 from coterie.deploy.keys import load_keys
-from coterie.deploy.opening import FILE
+from coterie.deploy.opening import FILE, TOKEN
 from coterie.deploy.up import Ended, Household, clear, folder_of, is_free, last_line, prepare, seats
 from coterie.errors import UsageError
 
@@ -131,6 +131,15 @@ def test_a_member_that_ends_by_itself_ends_all_with_its_line_and_code(tmp_path, 
         assert ended.value.exit_code == 5
     finally:
         household.stop()
+
+
+@pytest.mark.parametrize("role, name", [("agent", "north"), ("coordinator", "coordinator")])
+def test_an_empty_token_lets_nobody_start(tmp_path, port, role, name):
+    prepare(tmp_path)
+    (tmp_path / name / TOKEN).touch(0o600)
+    done = run(role, tmp_path / name, "--listen", f"127.0.0.1:{port}", cwd=tmp_path)
+    assert done.returncode == 5 and "token must be 32 to 200 letters" in done.stderr
+    assert done.stdout == "" and done.stderr.count("\n") == 1 and is_free(port)
 
 
 def test_folders_are_named_by_file_and_algorithm(tmp_path):

@@ -48,14 +48,18 @@ def up(
     def say(line: str) -> None:
         console.print(visible(line), soft_wrap=True, highlight=False)
 
+    plan = household.plan(file, algorithm)
+    in_use = f"{folder}: is in use by another `coterie up`: stop that one, or name another folder (--out)"
+    if folder.is_dir() and files.in_use(folder):  # said before its ports are
+        raise FencedError(in_use)
+    places = household.seats(plan.federation, folder, port)
     files.make_folder(folder)
     with files.locked(folder, wait=False) as is_mine:
         if not is_mine:
-            raise FencedError(f"{folder}: is in use by another `coterie up`: stop that one, or name another folder (--out)")
+            raise FencedError(in_use)
         if fresh:
             household.clear(folder)
-        federation = household.prepare(folder, file, algorithm)
-        places = household.seats(federation, folder, port)
+        federation = household.make(folder, plan)
         keeps(f"all that was started is stopped; the same command goes on where {folder} stands")
         say(f"starting {len(places)} members and a broker ({federation.algorithm.name}) in {folder}")
         with household.running(federation, folder, places, say) as home, household.asking(federation, places, rate) as patients:

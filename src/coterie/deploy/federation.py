@@ -201,17 +201,25 @@ class Federation:
 
 def load_federation(path: str | Path) -> Federation:
     """Read and check a federation file. All complaints are collected; the first in the order of the file is told."""
-    place, path = str(path), Path(path)
+    return check_federation(read_tables(Path(path)), Path(path).parent, str(path))
+
+
+def read_tables(path: Path) -> dict[str, Any]:
+    """What a federation file holds, whatever it is."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"{place}: cannot be read: {error.strerror}") from None
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
     except ValueError:
-        raise UsageError(f"{place}: is not text in UTF-8, as TOML is") from None
-    tree = parse(text, place)
+        raise UsageError(f"{path}: is not text in UTF-8, as TOML is") from None
+    return parse(text, str(path))
+
+
+def check_federation(tree: dict[str, Any], folder: Path, place: str, spare: Member | None = None) -> Federation:
+    """What was read, as a federation that can be run. `spare` is the coordinator if the algorithm needs one."""
     file, found = check(FederationFile, tree)
     complaints = [*unfit_numbers(tree), *found]
-    algorithm, found = _read_algorithm(tree.get("algorithm", {}), path.parent)
+    algorithm, found = _read_algorithm(tree.get("algorithm", {}), folder)
     complaints += [*found, *(check_problem(algorithm.name, algorithm.entry) if algorithm else ())]
     federation = None
     if file is not None:
@@ -219,7 +227,10 @@ def load_federation(path: str | Path) -> Federation:
     if file is not None and algorithm is not None and not complaints:
         algorithm = _as_deployed(file, algorithm)
         try:
-            federation = Federation(file, algorithm, path.parent, place)
+            federation = Federation(file, algorithm, folder, place)
+            if spare and structure_of(federation.method()) == "server":
+                file = file.model_copy(update={"coordinator": spare})
+                federation, complaints = Federation(file, algorithm, folder, place), [*_between_tables(file)]
             complaints += misfits(federation)
         except CoterieError as error:
             raise UsageError(f"{place}: algorithm: {error}") from None

@@ -12,24 +12,25 @@ import socket
 import subprocess
 import sys
 import time
-import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from coterie import files
-from coterie.algorithms import find
+from coterie.checking import find
 from coterie.deploy.customers import Customers, made_up_means
-from coterie.deploy.drafts import structure
-from coterie.deploy.federation import Federation, federation_text, load_federation
-from coterie.deploy.keys import SIGN, load_keys, make_keys
+from coterie.deploy.federation import Federation, check_federation, federation_text, load_federation, read_tables
+from coterie.deploy.keys import SIGN, Keys, load_keys, make_keys, new_seed
 from coterie.deploy.opening import FILE, TOKEN
+from coterie.deploy.tables import Member
 from coterie.deploy.tied import TIED
 from coterie.deploy.web.guard import token_of
 from coterie.deploy.wire.broker import AUTHORITY, lay_out, write_broker
 from coterie.deploy.wire.embedded import EmbeddedBroker, free_port
 from coterie.errors import CoterieError, StateError, UsageError
-from coterie.studies.reading import parse
 
 HOSPITALS = Path(__file__).parent / "hospitals.toml"
 COORDINATOR = "coordinator"
@@ -61,26 +62,72 @@ class Seat(NamedTuple):
         return f"http://127.0.0.1:{self.port}/"
 
 
+class Plan(NamedTuple):
+    """A file that was checked and can be run here; the keys in `federation` are stand-ins, and on no disk."""
+
+    tables: dict[str, Any]
+    federation: Federation
+
+
 def folder_of(file: Path | None, algorithm: str | None) -> Path:
     """Where a federation is kept: the same file and algorithm, the same folder."""
-    return Path("runs") / "-".join(filter(None, ["up", (file or HOSPITALS).stem, algorithm]))
+    return Path("runs") / "-".join(filter(None, ["up", (file or HOSPITALS).stem, algorithm and Path(algorithm).stem]))
+
+
+def plan(file: Path | None = None, algorithm: str | None = None) -> Plan:
+    """Check all that a file says, as `coterie federation check` does, before anything is made.
+
+    Who takes part is taken from the file, and their keys are made here: nobody's own are needed to try a file. The broker and
+    the coordinator are ours, too.
+    """
+    path = file or HOSPITALS
+    tables = _with_algorithm(read_tables(path), path.parent, algorithm)
+    if isinstance(tables.get("coordinator"), Mapping):
+        del tables["coordinator"]
+    if isinstance(tables.get("broker", {}), Mapping):
+        tables["broker"] = {"address": "tls://127.0.0.1:1", "ca": AUTHORITY}
+    if isinstance(agents := tables.get("agents"), tuple):
+        tables["agents"] = tuple({**one, **_stand_in(one)} if isinstance(one, Mapping) else one for one in agents)
+    spare = Member(**_stand_in({"name": COORDINATOR}))
+    federation = check_federation(tables, path.parent, str(path), spare)
+    for i, agent in enumerate(federation.agents):
+        if agent.name == BROKER:
+            raise UsageError(f"{path}: agents[{i}].name must be another one, got {BROKER!r}: it is the broker's folder here")
+    return Plan(tables, federation)
+
+
+def _with_algorithm(tables: dict[str, Any], folder: Path, algorithm: str | None) -> dict[str, Any]:
+    """With this one in place of the file's. A file of one's own is named by its whole path: members read it from elsewhere."""
+    table = tables.get("algorithm")
+    if algorithm:
+        before, known = table if isinstance(table, Mapping) else {}, find(algorithm).options.model_fields
+        table, folder = {"name": algorithm} | {key: before[key] for key in before if key in known}, Path.cwd()
+        tables = {key: value for key, value in tables.items() if key != "clock"}
+    name = table.get("name") if isinstance(table, Mapping) else None
+    if isinstance(name, str) and name.endswith(".py") and "\0" not in name:
+        table = {**table, "name": str((folder / name).resolve())}  # type: ignore[dict-item]
+    return tables if table is None else tables | {"algorithm": table}
+
+
+def _stand_in(agent: Mapping[str, Any]) -> dict[str, Any]:
+    """Public keys that fit, in place of those that are to be made."""
+    line = Keys(Ed25519PrivateKey.generate(), new_seed()).line("")
+    return {**line, "name": agent["name"]} if "name" in agent else {key: line[key] for key in line if key != "name"}
 
 
 def prepare(folder: Path, file: Path | None = None, algorithm: str | None = None) -> Federation:
-    """Keys, certificates and the federation file of everybody; what is there already stays.
+    """Check a file, and make all it needs."""
+    return make(folder, plan(file, algorithm))
 
-    Who takes part is taken from the file, and their keys are made here: nobody's own are needed to try a file.
-    """
-    tables = _tables(file or HOSPITALS, algorithm)
-    names = [str(agent.get("name")) for agent in tables["agents"]]
-    port = _broker_port(folder / FILE)
-    tables |= {
-        "broker": {"address": f"tls://127.0.0.1:{port}", "ca": AUTHORITY},
-        "agents": [_member(folder, name) for name in names],
+
+def make(folder: Path, plan: Plan) -> Federation:
+    """Keys, certificates and the federation file of everybody; what is there already stays."""
+    tables = plan.tables | {
+        "broker": {"address": f"tls://127.0.0.1:{_broker_port(folder / FILE)}", "ca": AUTHORITY},
+        "agents": [_member(folder, agent.name) for agent in plan.federation.agents],
     }
-    tables.pop("coordinator", None)
-    if structure(tables["algorithm"], len(names), len(tables["arms"]), tables["horizon"]) == "server":
-        tables["coordinator"] = _member(folder, COORDINATOR)
+    if plan.federation.coordinator:
+        tables["coordinator"] = _member(folder, plan.federation.coordinator.name)
     files.write(folder / FILE, federation_text(tables))
     federation = load_federation(folder / FILE)
     write_broker(federation, folder / BROKER)
@@ -88,16 +135,6 @@ def prepare(folder: Path, file: Path | None = None, algorithm: str | None = None
         for given in (folder / FILE, folder / BROKER / AUTHORITY):
             files.write(folder / member.name / given.name, files.read(given))
     return federation
-
-
-def _tables(file: Path, algorithm: str | None) -> dict[str, Any]:
-    tables = parse(files.read(file).decode("utf-8", "replace"), str(file))
-    if algorithm:
-        before = tables.get("algorithm", {})
-        shared = [key for key in before if key in find(algorithm).options.model_fields]
-        tables["algorithm"] = {"name": algorithm} | {key: before[key] for key in shared}
-        tables.pop("clock", None)
-    return tables
 
 
 def _member(folder: Path, name: str) -> dict[str, str]:
@@ -110,10 +147,10 @@ def _member(folder: Path, name: str) -> dict[str, str]:
 
 
 def _broker_port(file: Path) -> int:
-    """The one it had, if it is free."""
-    if file.exists():
-        port = int(str(tomllib.loads(file.read_text())["broker"]["address"]).rpartition(":")[2])
-        if is_free(port):
+    """The one it had, if it is free; a file that does not say so is written anew in any case."""
+    with contextlib.suppress(CoterieError):
+        had = load_federation(file).broker
+        if had and (port := urlsplit(had.address).port) and is_free(port):
             return port
     return free_port()
 

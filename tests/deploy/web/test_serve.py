@@ -68,7 +68,10 @@ def test_a_port_in_use_is_said():
             taken(Listen(port=port)).__enter__()
 
 
-@pytest.mark.parametrize("text", ["", "8400", "localhost", "localhost:", "[::1]:http", "127.0.0.1:65536", "[::1]:-1", ":84"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "8400", "localhost", "localhost:", "[::1]:http", "127.0.0.1:65536", "[::1]:-1", ":84", "[::1]:" + "0" * 5000 + "1"],
+)
 def test_what_is_no_address_is_refused(text):
     with pytest.raises(UsageError, match="--listen must be ADDRESS:PORT"):
         read_listen(text)

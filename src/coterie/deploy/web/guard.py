@@ -1,6 +1,7 @@
 """Who may say what: the host that was meant, the token for writing, and how much is read at all."""
 
 import hmac
+import re
 import secrets
 from collections.abc import Collection
 from pathlib import Path
@@ -9,21 +10,28 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from coterie import files
+from coterie.deploy.keys import write_private
 from coterie.deploy.web.answers import refusal
 from coterie.errors import AuthError
 
 BODY_MOST = 4096
 READING = ("GET", "HEAD")
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+TOKEN = re.compile(r"[A-Za-z0-9_-]{32,200}")
+LENGTH = re.compile(r"[0-9]{1,20}")  # more digits are no size of anything, and take long to read
 
 
 def token_of(path: Path) -> str:
     """What writers must show; made on first use, in a file that only its owner reads."""
     if not path.exists():
-        files.write_secret(path, secrets.token_urlsafe(24) + "\n")
+        write_private(path, secrets.token_urlsafe(24) + "\n")
     if path.stat().st_mode & 0o077:
         raise AuthError(f"{path}: others can read this token: `chmod 600 {path}`, and make a new one by deleting it")
-    return files.read(path).decode("ascii", "replace").strip()
+    found = files.read(path).decode("ascii", "replace").strip()
+    if not TOKEN.fullmatch(found):  # of an empty file anybody knows the token
+        wanted = "token must be 32 to 200 letters, digits, - or _"
+        raise AuthError(f"{path}: {wanted}, got {len(found)} characters: delete the file, and one is made at the next start")
+    return found
 
 
 class Guard:
@@ -41,10 +49,12 @@ class Guard:
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
+        length = headers.get("content-length", "0")
         refused = (
             self._host(headers)
+            or (not LENGTH.fullmatch(length) and (400, "Content-Length must be a whole number of at most 20 digits"))
             or (scope["method"] not in READING and self._token(headers))
-            or (_too_much(headers) and (413, f"a body must be at most {BODY_MOST} bytes"))
+            or (int(length) > BODY_MOST and (413, f"a body must be at most {BODY_MOST} bytes"))
         )
         if refused:
             await refusal(*refused)(scope, receive, send)
@@ -60,19 +70,15 @@ class Guard:
 
     def _token(self, headers: Headers) -> tuple[int, str] | None:
         kind, _, given = headers.get("authorization", "").partition(" ")
+        given = given.strip()
         if kind.lower() != "bearer" or not given:
             return (
                 401,
                 "writing needs a header `Authorization: Bearer TOKEN`, with what the file `token` of the folder holds",
             )
-        if not hmac.compare_digest(given.strip().encode(), self.token):
+        if not hmac.compare_digest(given.encode(), self.token):
             return 403, "the token is not this agent's; it is in the file `token` of its folder"
         return None
-
-
-def _too_much(headers: Headers) -> bool:
-    length = headers.get("content-length", "0")
-    return not length.isdecimal() or int(length) > BODY_MOST
 
 
 def bare(host: str) -> str:

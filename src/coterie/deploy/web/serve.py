@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import ipaddress
 import os
+import re
 import socket
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -53,7 +54,7 @@ def read_listen(text: str, certificate: Path | None = None, key: Path | None = N
     if text.startswith("unix:"):
         return Listen(unix=Path(text.removeprefix("unix:")))
     host, (_, _, port) = bare(text), text.rpartition(":")
-    if not host or ":" not in text or not port.isdecimal() or int(port) > 65535:
+    if not host or ":" not in text or not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > 65535:
         raise UsageError(f"--listen must be ADDRESS:PORT with a port of at most 65535, or unix:PATH, got {text[:80]!r}")
     if (certificate is None) != (key is None):
         raise UsageError("--certificate and --key must be given together, got one of them")
