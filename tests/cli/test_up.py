@@ -27,6 +27,19 @@ def test_what_does_not_do_is_one_line_and_leaves_nothing(command, tmp_path, word
     assert [path.name for path in tmp_path.rglob("*")] == ["folder.toml"]
 
 
+@pytest.mark.parametrize("words", [(), ("--fresh",)])
+def test_a_folder_that_it_has_not_made_is_not_touched(command, tmp_path, words):
+    """Members may keep their folders side by side, with the file beside them."""
+    (tmp_path / "real/north").mkdir(parents=True)
+    for path in ("real/federation.toml", "real/north/sign.key"):
+        (tmp_path / path).write_text("mine")
+    done = command("up", "--out", str(tmp_path / "real"), *words)
+    assert done.returncode == 2 and "--out must be an empty folder, or one that an earlier `coterie up` has made" in done.stderr
+    assert {path.name: path.read_text() for path in tmp_path.rglob("*") if path.is_file()} == {
+        "federation.toml": "mine", "sign.key": "mine",
+    }  # fmt: skip
+
+
 def test_a_folder_in_use_is_that_of_another_process(command, tmp_path):
     with locked(tmp_path, wait=False) as is_mine:
         assert is_mine

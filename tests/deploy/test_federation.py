@@ -293,7 +293,7 @@ def inline(value):
 def test_whatever_a_file_says_it_runs_or_is_refused_in_one_line(tmp_path):
     """Read here, and as `coterie up` reads it: never anything else, and nothing is made."""
     chance, file, refused = random.Random(1), tmp_path / "f.toml", 0
-    for _ in range(300):
+    for _ in range(100):
         tables = mutated(chance, chance.choice((PEERS, STAR)))
         file.write_text("".join(f"{json.dumps(key)} = {inline(value)}\n" for key, value in tables.items()))
         for read in (load_federation, plan):
@@ -302,7 +302,7 @@ def test_whatever_a_file_says_it_runs_or_is_refused_in_one_line(tmp_path):
             except UsageError as error:
                 refused += 1
                 assert str(error).startswith(f"{file}: ") and "\n" not in str(error)
-    assert refused > 300 and list(tmp_path.iterdir()) == [file]
+    assert refused > 100 and list(tmp_path.iterdir()) == [file]
 
 
 @pytest.mark.parametrize("depth", [100, 500, *range(900, 1001, 10), 5000])

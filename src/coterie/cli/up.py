@@ -52,6 +52,7 @@ def up(
     in_use = f"{folder}: is in use by another `coterie up`: stop that one, or name another folder (--out)"
     if folder.is_dir() and files.in_use(folder):  # said before its ports are
         raise FencedError(in_use)
+    household.check_ours(folder)
     places = household.seats(plan.federation, folder, port)
     files.make_folder(folder)
     with files.locked(folder, wait=False) as is_mine:

@@ -35,6 +35,7 @@ from coterie.errors import CoterieError, StateError, UsageError
 HOSPITALS = Path(__file__).parent / "hospitals.toml"
 COORDINATOR = "coordinator"
 BROKER = "broker"
+MARK = "made-by-coterie-up"  # a file: no other folder is written into, or removed
 PATIENCE = 60.0  # seconds for a member to answer
 SWEEP = 0.25  # seconds between two looks at what runs
 GRACE = 0.4  # seconds to end in order; all that matters is on disk at any moment
@@ -120,6 +121,12 @@ def prepare(folder: Path, file: Path | None = None, algorithm: str | None = None
     return make(folder, plan(file, algorithm))
 
 
+def check_ours(folder: Path) -> None:
+    """Real members may keep their keys in a folder of the same form."""
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).exists():
+        raise UsageError(f"--out must be an empty folder, or one that an earlier `coterie up` has made, got {folder}")
+
+
 def make(folder: Path, plan: Plan) -> Federation:
     """Keys, certificates and the federation file of everybody; what is there already stays."""
     tables = plan.tables | {
@@ -128,6 +135,7 @@ def make(folder: Path, plan: Plan) -> Federation:
     }
     if plan.federation.coordinator:
         tables["coordinator"] = _member(folder, plan.federation.coordinator.name)
+    files.write(folder / MARK, "Keys and states of a federation that was tried on one machine. Nobody else's are here.\n")
     files.write(folder / FILE, federation_text(tables))
     federation = load_federation(folder / FILE)
     write_broker(federation, folder / BROKER)
@@ -287,8 +295,8 @@ def last_line(log: Path) -> str:
 
 def clear(folder: Path) -> None:
     """What an earlier `up` left here, and nothing else."""
-    if not (folder / FILE).exists():
+    if not (folder / MARK).exists():
         return
     for home in [folder / BROKER, *(one.parent for one in folder.glob(f"*/{SIGN}"))]:
         files.remove_folder(home)
-    (folder / FILE).unlink()
+    (folder / FILE).unlink(missing_ok=True)

@@ -133,7 +133,8 @@ def calm(view: View) -> str:
     if len(heard) == len(view.peers):
         return f"All is well: {listed(heard)} {'are' if len(heard) > 1 else 'is'} there."
     silent = [peer.name for peer in view.peers if peer.at is None]
-    return f"Not heard yet: {listed(silent)}. Decisions go on meanwhile."
+    never = [peer.name for peer in view.peers if peer.turn is None]
+    return f"Not heard {'yet' if never else 'since the start'}: {listed(never or silent)}. Decisions go on meanwhile."
 
 
 def members(view: View) -> list[Member]:
