@@ -70,8 +70,8 @@ def plane(dots: Sequence[Dot], across: Axis, up: Axis, said: str, lines: Sequenc
     svg = picture(HEIGHT + FOOT + deeper, said, data_readout="", tabindex="0")
     for lane, (start, end) in lanes.items():
         add(svg, "rect", x=percent(start), y=0, width=percent(end - start), height=HEIGHT, class_="lane")
-        for line, text in enumerate(lane.text.split("\n")):
-            add(svg, "text", text, x=percent((start + end) / 2), y=HEIGHT + 18 + LINE * line, text_anchor="middle")
+        for row, text in enumerate(lane.text.split("\n")):
+            add(svg, "text", text, x=percent((start + end) / 2), y=HEIGHT + 18 + LINE * row, text_anchor="middle")
     draw_up(svg, up)
     draw_across(svg, across)
     lefts = [sum(lanes[dot.across]) / 2 if isinstance(dot.across, Lane) else across.scale.at(dot.across) for dot in dots]
