@@ -74,7 +74,7 @@ def title(one: Shown, more: str = "") -> str:
 
 def label_up(view: View, axes: Any, what: str) -> None:
     """In as many lines as the axis has room for, with how the axis is to be read."""
-    what += "" if axes.get_yscale() == "linear" else ", logarithmic scale"
+    what += "" if axes.get_yscale() == "linear" else ", log scale"
     axes.set_ylabel(textwrap.fill(what, LABEL) + ("\n95 % interval" if view.enough else ""))
 
 
@@ -182,7 +182,7 @@ def holding(view: View) -> list[tuple[Shown, float]]:
 
 def draw_tradeoff(view: View, axes: Any) -> None:
     hue, standing = colours(view), {one.place: holds for one, holds in holding(view)}
-    for number, one in enumerate(view.rows):
+    for number, one in enumerate(sorted(view.rows, key=lambda one: -one.value)):
         if one.place in standing:
             axes.errorbar(standing[one.place], one.value, yerr=one.margin, color=hue[one.place], capsize=2, lw=1, ls="",
                           marker="x" if one.broken else MARKERS[number % len(MARKERS)], mew=2 if one.broken else None,

@@ -71,7 +71,7 @@ def trade(view: View) -> Trade | None:
         "What less regret costs: " + ("privacy and messages" if several else panels[0].heading.partition(" and ")[2]),
         panels,
         f"All send about as much: {data_size(max(sizes))} by each {view.words.agent} at most." if even and not several else "",
-        [Entry(one, swatch(one.row["promise"]["state"]), _entry(one)) for one in view.tagged],
+        [Entry(one, swatch(one.row["promise"]["state"]), _entry(one)) for one in sorted(view.tagged, key=lambda one: one.number)],
         margin_of(up),
         [(swatch(state), text) for state, text in SHAPES.items() if state in states],
         note,

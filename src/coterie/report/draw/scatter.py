@@ -69,7 +69,8 @@ def plane(dots: Sequence[Dot], across: Axis, up: Axis, said: str, lines: Sequenc
     deeper = LINE * max((lane.text.count("\n") for lane in lanes), default=0)
     svg = picture(HEIGHT + FOOT + deeper, said, data_readout="", tabindex="0")
     for lane, (start, end) in lanes.items():
-        add(svg, "rect", x=percent(start), y=0, width=percent(end - start), height=HEIGHT, class_="lane")
+        gap = 1 if len(lanes) > 1 and end not in (LANE, 100.0) else 0  # lanes beside each other are two
+        add(svg, "rect", x=percent(start), y=0, width=percent(end - start - gap), height=HEIGHT, class_="lane")
         for row, text in enumerate(lane.text.split("\n")):
             add(svg, "text", text, x=percent((start + end) / 2), y=HEIGHT + 18 + LINE * row, text_anchor="middle")
     draw_up(svg, up)
