@@ -61,7 +61,7 @@ def trade(view: View) -> Trade | None:
     if not panels:
         return None
     states = {one.row["promise"]["state"] for one in view.rows}
-    several = len(panels) > 1
+    several, numbered = len(panels) > 1, sorted(view.tagged, key=lambda one: one.number)
     note = f"Vertical: {view.lost}. All scales are logarithmic. "
     note += view.intervals("Vertical lines and ranges in brackets: 95 % intervals. ")
     if panels[0].heading == PRIVACY and any(sends_nothing(one.row) for one in view.rows):
@@ -71,7 +71,7 @@ def trade(view: View) -> Trade | None:
         "What less regret costs: " + ("privacy and messages" if several else panels[0].heading.partition(" and ")[2]),
         panels,
         f"All send about as much: {data_size(max(sizes))} by each {view.words.agent} at most." if even and not several else "",
-        [Entry(one, swatch(one.row["promise"]["state"]), _entry(one)) for one in sorted(view.tagged, key=lambda one: one.number)],
+        [Entry(one, swatch(one.row["promise"]["state"]), _entry(one)) for one in numbered],
         margin_of(up),
         [(swatch(state), text) for state, text in SHAPES.items() if state in states],
         note,
