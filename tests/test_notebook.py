@@ -70,3 +70,10 @@ def test_types_are_handed_on():
     from importlib.resources import files
 
     assert files("coterie").joinpath("py.typed").is_file()
+
+
+def test_few_runs_have_no_interval_and_who_learns_alone_sends_nothing():
+    rows = [{"name": "cdp-mab"}, {"name": "ucb1"}]
+    page = read(coterie.load_study(SMALL | {"replications": 3, "algorithm": rows}).run()._repr_html_())
+    assert "±" not in page.text and "too few for an interval" in page.text
+    assert page.text.endswith("nothingsends nothing")

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coterie import studies
-from coterie.privacy.statement import epsilon_text
-from coterie.studies.numbers import measured, plural
+from coterie.privacy.statement import SENDS_NOTHING, epsilon_text
+from coterie.studies.names import sends_nothing
+from coterie.studies.numbers import measured, number, plural
+from coterie.studies.spread import RUNS_LEAST
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,13 +42,18 @@ class Result(studies.Result):
         return f"<Result of {self.study.name}: {plural(len(self.summary), 'row')}. {self.document()['answer']['sentence']}>"
 
     def _repr_html_(self) -> str:
+        runs = self.study.replications
+        few = runs < RUNS_LEAST  # as in the terminal: no interval of so few
         rows = [
-            (row["label"], measured(row["regret_per_agent"]), epsilon_text(row["privacy"]["claimed"]),
-             epsilon_text(row["privacy"]["accounted"]))
+            (row["label"], number(row["regret_per_agent"]["mean"]) if few else measured(row["regret_per_agent"]),
+             epsilon_text(row["privacy"]["claimed"]),
+             SENDS_NOTHING if sends_nothing(row) else epsilon_text(row["privacy"]["accounted"]))
             for row in self.summary
         ]  # fmt: skip
-        head = ("row", "regret per agent ± half of its 95 % interval", "ε promised", "ε that holds")
-        return _html(f"<b>{escape(self.document()['answer']['sentence'])}</b>", head, rows)
+        regret = "regret per agent" if few else "regret per agent ± half of its 95 % interval"
+        above = f"<b>{escape(self.document()['answer']['sentence'])}</b>"
+        above += f"<br>{plural(runs, 'run')}: too few for an interval" if few else ""
+        return _html(above, ("row", regret, "ε promised", "ε that holds"), rows)
 
     def plot(self, figure: str = "regret") -> "Figure":
         """A picture for a paper, as matplotlib has it: regret, tradeoff, sweep or bars (see `coterie plot --help`)."""

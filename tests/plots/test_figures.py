@@ -8,7 +8,7 @@ from matplotlib import colors
 
 from coterie.errors import UsageError
 from coterie.plots import FIGURES, FORMATS, draw, save
-from coterie.plots.figures import numbers_of, steps
+from coterie.plots.figures import STROKES, numbers_of, steps, strokes
 from coterie.report.view import View
 
 
@@ -107,3 +107,65 @@ def test_what_there_is_no_picture_of_is_said(run):
 def test_marks_of_an_axis_enclose_what_is_shown(low, high):
     found = steps(low, high)
     assert found[0] <= low and found[-1] >= high and len(found) >= 2
+
+
+def changed(document, place, **changes):
+    rows = [row | changes if at == place else row for at, row in enumerate(document["rows"])]
+    return document | {"rows": rows}
+
+
+def test_a_line_of_a_sweep_is_named_without_what_is_swept(run):
+    _, document = run
+    assert {line["line"] for line in table(document, "sweep")} == {"cdp-mab"}
+    labels = draw(document, "sweep").axes[0].get_legend_handles_labels()[1]
+    assert "cdp-mab" in labels and not any(label.endswith("=") for label in labels)
+
+
+def test_curves_far_apart_have_a_logarithmic_axis_that_says_so(run):
+    _, document = run
+    assert "log" not in draw(document, "regret").axes[0].get_ylabel()
+    row = document["rows"][0]
+    curve = row["curve"] | {"per_decision": [100 * value for value in row["curve"]["per_decision"]]}
+    axes = draw(changed(document, 0, curve=curve), "regret").axes[0]
+    assert axes.get_yscale() == "log" and "log scale" in axes.get_ylabel()
+    curve = curve | {"per_decision": [0.0 for _ in curve["per_decision"]]}
+    large = document["rows"][1]["curve"]
+    large = large | {"per_decision": [100 * value for value in large["per_decision"]]}
+    axes = draw(changed(changed(document, 0, curve=curve), 1, curve=large), "regret").axes[0]
+    assert axes.get_yscale() == "symlog" and axes.get_ylim()[0] == 0
+
+
+def test_the_key_of_curves_has_the_order_of_their_ends(run):
+    _, document = run
+    ends = [line.get_ydata()[-1] for line in draw(document, "regret").axes[0].lines]
+    assert ends == sorted(ends, reverse=True)
+
+
+def test_rows_that_are_both_grey_differ_in_their_strokes(run, monkeypatch):
+    _, document = run
+    monkeypatch.setattr("coterie.plots.figures.colours", lambda view: dict.fromkeys(range(4), "#64708a"))
+    assert sorted(strokes(View(document)).values()) == sorted(STROKES)
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_a_broken_promise_is_marked_as_broken(run, figure):
+    _, document = run
+    promise = document["rows"][0]["promise"] | {"state": "broken", "holds": 7.0}
+    axes = draw(changed(document, 0, promise=promise), figure).axes[0]
+    texts = [*axes.get_legend_handles_labels()[1], *(tick.get_text() for tick in axes.get_yticklabels())]
+    assert sum("promise broken" in text for text in texts) == 1
+
+
+@pytest.mark.parametrize("figure", ["regret", "tradeoff", "sweep"])
+def test_no_line_of_a_label_is_longer_than_its_axis(run, figure):
+    _, document = run
+    picture = draw(document, figure)
+    axes = picture.axes[0]
+    picture.draw_without_rendering()
+    assert axes.yaxis.label.get_window_extent().height <= axes.get_window_extent().height
+
+
+def test_intervals_have_a_light_rim_on_dark_bars(run):
+    _, document = run
+    (intervals,) = draw(document, "bars").axes[0].collections
+    assert intervals.get_path_effects()

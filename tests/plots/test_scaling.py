@@ -23,3 +23,10 @@ def test_a_name_without_a_format_is_refused(tmp_path):
     with pytest.raises(UsageError, match=r"must have a name that ends in one of pdf, svg, png, got 'growth\.gif'"):
         save(FOUND, tmp_path / "growth.gif")
     assert not list(tmp_path.iterdir())
+
+
+def test_an_interval_is_named_only_where_one_is_drawn(tmp_path):
+    few = FOUND._replace(rows=[row._replace(margin=[None, None], exponent_margin=None) for row in ROWS])
+    for found, said in ((FOUND, True), (few, False)):
+        save(found, tmp_path / "growth.svg")
+        assert ("95 % interval" in (tmp_path / "growth.svg").read_text()) == said

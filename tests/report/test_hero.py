@@ -42,8 +42,8 @@ def test_the_numbers_of_bars_are_those_of_the_summary_and_said_to_those_who_do_n
     found = bars(view)
     assert f'aria-label="alone: 10.0 rewards lost in 100 decisions, 95 % interval 9.9{DASH}10.1"' in found.thick[0].picture
     assert found.numbers.splitlines() == [
-        'row,name,regret per 100 decisions,"95 % interval, half"', "1,alone,10,0.1", "2,together,2,0.1", "3,private,2.5,0.1",
-        "4,printed,40,0.1",
+        'row,name,regret per 100 decisions,"95 % interval, half"', "2,alone,10,0.1", "3,together,2,0.1", "4,private,2.5,0.1",
+        "1,printed,40,0.1",
     ]  # fmt: skip
 
 

@@ -13,6 +13,7 @@ import pytest
 import coterie
 from coterie.errors import StorageError
 from coterie.report import render, write
+from coterie.report.draw.colours import HUES, shade
 from coterie.report.glossary import GLOSSARY
 from coterie.report.study import linked, opened, red_line
 from coterie.report.view import View
@@ -138,6 +139,15 @@ def test_every_row_is_in_hero_key_strip_and_table_with_its_number(study: dict[st
     for number, row in enumerate(study["rows"], 1):
         assert page.text.count(row["label"]) >= 4
         assert page.text.count(f"{number} {row['label']}") >= 3
+
+
+def test_a_row_has_the_colour_of_its_number_wherever_it_stands(row: MakeRow, summary: MakeSummary) -> None:
+    rows = [row("printed", 4.0, claimed=1), row("alone", 10.0, size=0.0), row("open", 2.0)]
+    told = summary(rows, kind="privacy", alone=1, together=2, order=[1, 2, 0])
+    grey, orange = (shade(HUES[name], 0).light for name in ("alone", "open"))
+    source = render(told, MANIFEST)
+    assert f".r2{{--row:{grey}}}" in source and f".r3{{--row:{orange}}}" in source
+    assert 'data-row="2"><span class="name"><i class="tag">2</i><span>alone' in source
 
 
 def test_the_words_of_the_study_are_used_everywhere(study: dict[str, Any]) -> None:

@@ -32,9 +32,9 @@ def test_the_smaller_epsilon_is_further_left_and_lanes_have_what_no_scale_can_sh
     found = trade(View(summary(rows)))
     assert found is not None
     privacy, sent = (places(panel.picture) for panel in found.panels)
-    assert privacy["1"] == privacy["4"] == 11 < privacy["2"] == 30 < privacy["3"] == 70 < privacy["5"] == 89
+    assert privacy["4"] == 11 < privacy["2"] == 30 < privacy["3"] == 56 < privacy["5"] == 73 < privacy["1"] == 91
     assert sent["1"] == 11 < sent["2"] == sent["4"] == 30 < sent["3"] == 92
-    assert "no limit" in found.panels[0].picture and "nothing leaks" in found.panels[0].picture
+    assert "no limit" in found.panels[0].picture and "off the scale of ε" in found.caption
     assert found.panels[0].picture.count('class="dotted"') == 2  # from what was promised to what holds
     assert [text for _, text in found.shapes] == ["promise kept", "promise broken", "nothing promised"]
     assert [" ".join(entry.numbers.split()) for entry in found.key][2] == "2.0 (1.9–2.1) · ε = 20 · 1 MB sent"  # noqa: RUF001
@@ -43,6 +43,22 @@ def test_the_smaller_epsilon_is_further_left_and_lanes_have_what_no_scale_can_sh
     ]  # fmt: skip
     opened = trade(View(summary([row("a", 3.0), row("b", 3.0, claimed=1, accounted=1)])))
     assert opened is not None and opened.numbers.splitlines()[1] == "1,a,3,0.1,nothing,no limit,250"
+
+
+def test_who_sends_nothing_is_called_so_and_stands_on_no_private_side(row: MakeRow, summary: MakeSummary) -> None:
+    found = trade(View(summary([row("alone", 9.0, size=0.0), row("kept", 3.0, claimed=1, accounted=1)])))
+    assert found is not None
+    assert places(found.panels[0].picture)["1"] > places(found.panels[0].picture)["2"]
+    texts = [text.text for panel in found.panels for text in fromstring(panel.picture).iter("text")]
+    assert texts.count("sends") == texts.count("nothing") == 2
+    assert " ".join(found.key[0].numbers.split()).endswith("· sends nothing") and ",sends nothing," in found.numbers
+
+
+def test_a_weak_promise_is_not_shown_as_one_that_is_kept(row: MakeRow, summary: MakeSummary) -> None:
+    rows = [row("a", 3.0, claimed=1, accounted=1), row("b", 2.0, claimed=5, accounted=5)]
+    found = trade(View(summary(rows)))
+    assert found is not None and [text for _, text in found.shapes] == ["promise kept", "kept, but weak"]
+    assert found.key[0].swatch != found.key[1].swatch
 
 
 def test_intervals_are_drawn_as_far_as_they_reach(row: MakeRow, summary: MakeSummary) -> None:

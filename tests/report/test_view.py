@@ -12,13 +12,13 @@ MakeRow = Callable[..., dict[str, Any]]
 MakeSummary = Callable[..., dict[str, Any]]
 
 
-def test_rows_are_numbered_in_the_order_of_the_answer_and_told_in_its_unit(row: MakeRow, summary: MakeSummary) -> None:
+def test_rows_stand_in_the_order_of_the_answer_with_the_numbers_of_the_study(row: MakeRow, summary: MakeSummary) -> None:
     view = View(summary([row("a", 10.0, 0.5), row("b", 2.0, 0.25)], order=[1, 0], names=["A", "B"]))
     assert [(one.number, one.place, one.name, one.text, one.interval) for one in view.rows] == [
-        (1, 1, "B", "2.0", f"1.8{DASH}2.2"),
-        (2, 0, "A", "10.0", f"9.5{DASH}10.5"),
+        (2, 1, "B", "2.0", f"1.8{DASH}2.2"),
+        (1, 0, "A", "10.0", f"9.5{DASH}10.5"),
     ]
-    assert view.rows[1].full.split() == ["10.0", f"(9.5{DASH}10.5)"] and view.rows[0].style == "r1"
+    assert view.rows[1].full.split() == ["10.0", f"(9.5{DASH}10.5)"] and view.rows[0].style == "r2"
     assert view.lost == "rewards lost in 100 decisions"
 
 
@@ -73,6 +73,8 @@ def test_of_many_rows_both_ends_and_some_between_are_kept(row: MakeRow, summary:
 
 def test_nobody_on_the_frontier_is_beaten_in_both(row: MakeRow, summary: MakeSummary) -> None:
     rows = [row("a", 5.0, accounted=1), row("b", 4.0, accounted=2), row("c", 6.0, accounted=2), row("d", 1.0)]
+    assert [one.name for one in frontier(View(summary(rows)).rows)] == ["a", "b", "d"]
+    rows.append(row("alone", 3.0, size=0.0))  # whose choices may tell everything: it does not beat a and b
     assert [one.name for one in frontier(View(summary(rows)).rows)] == ["a", "b", "d"]
 
 

@@ -1,21 +1,28 @@
 """The pictures there are. Each says what it needs, draws itself into axes, and gives its numbers as a table."""
 
+import colorsys
 import math
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple
 
+from coterie.privacy.statement import SENDS_NOTHING
+from coterie.report.draw.scale import wide
 from coterie.report.template import csv_text
 from coterie.report.view import Shown, View
 from coterie.studies.groups import Sweep, sweep_of
-from coterie.studies.names import settings_of
-from coterie.studies.numbers import compact
+from coterie.studies.names import row_name, sends_nothing, settings_of
+from coterie.studies.numbers import GLUE, compact
 
 BAND = 0.18  # how much of a colour a band has
 ROWS_NAMED = 12  # lines that a legend can name; the others are thin and grey
 GREY = "#b8bcc0"
 STROKES = ("-", "--", ":", "-.")
-MARKERS = "osD^vPX*"
+MARKERS = "osD^vP*"  # no cross: that is a broken promise
+GREYISH = 0.35  # saturation below which colours of different methods look alike
+LABEL = 34  # letters that stand along an axis
+FLAT = 10  # how far below the least end of a curve a logarithmic axis begins
 
 
 class Kind(NamedTuple):
@@ -40,13 +47,62 @@ def colours(view: View) -> dict[int, str]:
 
 
 def strokes(view: View) -> dict[int, str]:
-    """Rows of one method have kindred colours: what is swept shows in the stroke, too."""
-    ranks: dict[str, int] = {}
+    """Rows of one method have kindred colours, and so have all that are grey: their strokes tell them apart."""
+    hue, ranks = colours(view), dict[str, int]()
     found = {}
-    for one in sorted(view.rows, key=lambda one: one.row["promise"]["promised"] or float("inf")):
-        rank = ranks[view.method(one)] = ranks.get(view.method(one), -1) + 1
+    for one in sorted(view.rows, key=lambda one: (not one.row["alone"], one.row["promise"]["promised"] or float("inf"))):
+        kin = "grey" if greyish(hue[one.place]) else view.method(one)
+        rank = ranks[kin] = ranks.get(kin, -1) + 1
         found[one.place] = STROKES[rank % len(STROKES)]
     return found
+
+
+def greyish(colour: str) -> bool:
+    """
+    >>> greyish("#5d6469"), greyish("#0b3c7d")
+    (True, False)
+    """
+    red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    return colorsys.rgb_to_hsv(red, green, blue)[1] < GREYISH
+
+
+def title(one: Shown, more: str = "") -> str:
+    """Its name with what must be known of it: above all that its promise is broken."""
+    notes = ", ".join(filter(None, [more, "promise broken" if one.broken else ""]))
+    return f"{one.name} ({notes})" if notes else one.name
+
+
+def label_up(view: View, axes: Any, what: str) -> None:
+    """In as many lines as the axis has room for, with how the axis is to be read."""
+    what += "" if axes.get_yscale() == "linear" else ", log scale"
+    axes.set_ylabel(textwrap.fill(what, LABEL) + ("\n95 % interval" if view.enough else ""))
+
+
+def scale_up(axes: Any, values: Sequence[float], below: float = 1.0) -> None:
+    """From zero, or logarithmic where that would flatten the smallest; linear near zero where something is zero."""
+    positive = [value for value in values if value > 0]
+    if not wide(values):
+        axes.yaxis.set_major_formatter(lambda value, _: compact(value))
+        axes.set_ylim(bottom=0)
+        return
+    low, high = min(positive) / below, max(positive)
+    zero = min(values) <= 0
+    if zero:
+        axes.set_yscale("symlog", linthresh=low)
+    else:
+        axes.set_yscale("log")
+    axes.set_ylim(0 if zero else low / 1.3, high * 1.5)
+    marks = [mark for mark in steps(low, high) if low / 1.3 <= mark <= high * 1.5]
+    decades = [mark for mark in marks if math.log10(mark) % 1 < 1e-9]
+    in_plain_numbers(axes.yaxis, [0.0] * zero + (marks if len(marks) <= 10 else decades))
+
+
+def outline(intervals: Sequence[Any]) -> None:
+    """A light rim, so that the lines of intervals show on dark bars, too."""
+    from matplotlib.patheffects import withStroke
+
+    for lines in intervals:
+        lines.set_path_effects([withStroke(linewidth=2.6, foreground="white")])
 
 
 def beside(axes: Any) -> None:
@@ -81,22 +137,22 @@ def named(view: View) -> list[Shown]:
 def draw_regret(view: View, axes: Any) -> None:
     """Of one agent, summed over the rounds so far, as the papers draw it."""
     hue, stroke, kept = colours(view), strokes(view), named(view)
-    for one in sorted(view.rows, key=lambda one: one in kept):
+    ends = [regret_so_far(view, one)[1][-1] for one in view.rows]
+    for one in sorted(view.rows, key=lambda one: (one in kept, -one.value)):  # the key has the order of the curves' ends
         rounds, mean, margin = regret_so_far(view, one)
         shown = one in kept
         axes.plot(rounds, mean, color=hue[one.place] if shown else GREY, lw=None if shown else 0.7,
-                  ls=stroke[one.place], label=one.name if shown else None)  # fmt: skip
+                  ls=stroke[one.place], label=title(one) if shown else None)  # fmt: skip
         if shown and margin:
             low, high = ([value + sign * half for value, half in zip(mean, margin, strict=True)] for sign in (-1, 1))
             axes.fill_between(rounds, low, high, color=hue[one.place], alpha=BAND, lw=0)
     axes.set_xlabel("round")
-    axes.set_ylabel(f"regret per {view.words.agent}{', 95 % interval' if view.enough else ''}")
     if len(kept) < len(view.rows):
         axes.plot([], [], color=GREY, lw=0.7, label=f"{len(view.rows) - len(kept)} other rows: see the numbers")
     axes.xaxis.set_major_formatter(lambda value, _: compact(value))
-    axes.yaxis.set_major_formatter(lambda value, _: compact(value))
     axes.set_xlim(left=0)
-    axes.set_ylim(bottom=0)
+    scale_up(axes, ends, FLAT)
+    label_up(view, axes, f"regret per {view.words.agent}")
     beside(axes)
 
 
@@ -121,18 +177,18 @@ def regret_lines(view: View) -> Iterator[tuple[Any, ...]]:
 
 def holding(view: View) -> list[tuple[Shown, float]]:
     """Rows with the epsilon that holds, where there is one."""
-    return [(one, float(holds)) for one in view.rows if (holds := one.row["promise"]["holds"])]
+    return [(one, float(holds)) for one in view.rows if (holds := one.row["promise"]["holds"]) and not sends_nothing(one.row)]
 
 
 def draw_tradeoff(view: View, axes: Any) -> None:
     hue, standing = colours(view), {one.place: holds for one, holds in holding(view)}
-    for number, one in enumerate(view.rows):
+    for number, one in enumerate(sorted(view.rows, key=lambda one: -one.value)):
         if one.place in standing:
             axes.errorbar(standing[one.place], one.value, yerr=one.margin, color=hue[one.place], capsize=2, lw=1, ls="",
-                          marker=MARKERS[number % len(MARKERS)], label=one.name)  # fmt: skip
+                          marker="x" if one.broken else MARKERS[number % len(MARKERS)], mew=2 if one.broken else None,
+                          label=title(one))  # fmt: skip
         else:
-            name = f"{one.name} ({no_epsilon(one)})"
-            axes.axhline(one.value, color=hue[one.place], ls=STROKES[1 + number % 3], lw=1, label=name)
+            axes.axhline(one.value, color=hue[one.place], ls=STROKES[1 + number % 3], lw=1, label=title(one, no_epsilon(one)))
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.margins(x=0.1)
@@ -140,12 +196,14 @@ def draw_tradeoff(view: View, axes: Any) -> None:
     in_plain_numbers(axes.xaxis, across if len(across) <= 6 else steps(across[0], across[-1]))
     in_plain_numbers(axes.yaxis, steps(min(one.value for one in view.rows), max(one.value for one in view.rows)))
     axes.set_xlabel("ε that holds")
-    axes.set_ylabel(f"{view.lost}{', 95 % interval' if view.enough else ''}")
+    label_up(view, axes, view.lost)
     beside(axes)
 
 
 def no_epsilon(one: Shown) -> str:
-    return "sends nothing" if one.row["alone"] else "no limit"
+    if one.row["promise"]["holds"] == 0:
+        return f"ε{GLUE}={GLUE}0"
+    return SENDS_NOTHING if one.row["alone"] else "no limit"
 
 
 def tradeoff_lines(view: View) -> Iterator[tuple[Any, ...]]:
@@ -176,10 +234,11 @@ def swept_key(view: View) -> str:
     return found.key if found else ""
 
 
-def line_name(line: list[tuple[float, Shown]]) -> str:
-    """What the names of its rows share."""
-    letters = zip(*(one.name for _, one in line), strict=False)
-    shared = "".join(met[0] for met in takewhile(lambda met: len(set(met)) == 1, letters))
+def line_name(line: list[tuple[float, Shown]], key: str) -> str:
+    """The name of its rows without what is swept, or the words that their names begin with."""
+    names = [row_name(one.row, (key,)) for _, one in line]
+    words = zip(*(name.split() for name in names), strict=False)
+    shared = " ".join(met[0] for met in takewhile(lambda met: len(set(met)) == 1, words))
     return shared.rstrip(" ,ε=(") or line[0][1].row["method"]
 
 
@@ -189,24 +248,27 @@ def draw_sweep(view: View, axes: Any) -> None:
     for line in swept(view):
         across, up = [value for value, _ in line], [one.value for _, one in line]
         margins = [one.margin or 0.0 for _, one in line] if view.enough else None
-        name = line_name(line)
+        name = line_name(line, key)
         axes.errorbar(across, up, yerr=margins, color=hue[line[-1][1].place], marker="o", capsize=2, lw=1.2, label=name)
-    for one in [one for one in view.rows if one.place not in standing][:2]:
-        axes.axhline(one.value, color=hue[one.place], ls="--", lw=0.9, label=one.name)
+    beside_them = [one for one in view.rows if one.place not in standing][:2]
+    for number, one in enumerate(beside_them):
+        axes.axhline(one.value, color=hue[one.place], ls=STROKES[1 + number], lw=0.9, label=title(one))
+    if broken := [(value, one.value) for line in swept(view) for value, one in line if one.broken]:
+        axes.plot(*zip(*broken, strict=True), ls="", marker="x", ms=9, mew=2, color="#1f2225", label="promise broken")
     values = sorted({value for line in swept(view) for value, _ in line})
     if values[0] > 0 and values[-1] >= 8 * values[0]:
         axes.set_xscale("log")
         in_plain_numbers(axes.xaxis, values if len(values) <= 8 else steps(values[0], values[-1]))
-    axes.set_ylim(bottom=0)
+    scale_up(axes, [one.value for one in view.rows if one.place in standing or one in beside_them])
     axes.set_xlabel({"epsilon": "ε promised"}.get(key, key.replace("_", " ")))
-    axes.set_ylabel(f"{view.lost}{', 95 % interval' if view.enough else ''}")
+    label_up(view, axes, view.lost)
     beside(axes)
 
 
 def sweep_lines(view: View) -> Iterator[tuple[Any, ...]]:
     for line in swept(view):
         for value, one in line:
-            yield line_name(line), value, one.value, "" if one.margin is None else one.margin
+            yield line_name(line, swept_key(view)), value, one.value, "" if one.margin is None else one.margin
 
 
 # --- all rows -------------------------------------------------------------------------------------------
@@ -216,9 +278,11 @@ def draw_bars(view: View, axes: Any) -> None:
     hue, rows = colours(view), view.rows[::-1]
     places = range(len(rows))
     axes.figure.set_size_inches(4.6, 0.9 + 0.26 * len(rows))
-    axes.barh(places, [one.value for one in rows], xerr=[one.margin or 0.0 for one in rows] if view.enough else None,
-              color=[hue[one.place] for one in rows], height=0.62, error_kw={"lw": 0.9, "ecolor": "#333333"})  # fmt: skip
-    axes.set_yticks(list(places), [one.name for one in rows])
+    drawn = axes.barh(places, [one.value for one in rows], color=[hue[one.place] for one in rows], height=0.62,
+                      xerr=[one.margin or 0.0 for one in rows] if view.enough else None,
+                      error_kw={"lw": 0.9, "ecolor": "#333333"})  # fmt: skip
+    outline(drawn.errorbar[2] if drawn.errorbar else ())
+    axes.set_yticks(list(places), [title(one) for one in rows])
     axes.grid(visible=False, axis="y")
     axes.set_xlabel(f"{view.lost}{', 95 % interval' if view.enough else ''}")
 

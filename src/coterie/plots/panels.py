@@ -7,7 +7,7 @@ import numpy as np
 
 from coterie.claims import Lab
 from coterie.claims.claim import Curve, Panel, Pick
-from coterie.plots.figures import BAND, MARKERS, STROKES, in_plain_numbers, steps
+from coterie.plots.figures import BAND, MARKERS, STROKES, in_plain_numbers, outline, steps
 from coterie.report.draw.colours import HUES
 from coterie.report.template import csv_text
 from coterie.studies.numbers import compact
@@ -106,8 +106,9 @@ def _draw_bars(panel: Panel, lines: Sequence[Line], colours: Sequence[str], axes
     room = BAR / len(lines)
     for place, (line, colour) in enumerate(zip(lines, colours, strict=True)):
         at = np.arange(len(line.across)) + (place - (len(lines) - 1) / 2) * room
-        axes.bar(at, line.mean, 0.92 * room, yerr=line.half, color=colour, label=line.name,
-                 error_kw={"lw": 0.9, "ecolor": "#333333", "capsize": 2})  # fmt: skip
+        drawn = axes.bar(at, line.mean, 0.92 * room, yerr=line.half, color=colour, label=line.name,
+                         error_kw={"lw": 0.9, "ecolor": "#333333", "capsize": 2})  # fmt: skip
+        outline(drawn.errorbar[2] if drawn.errorbar else ())
     axes.set_xticks(np.arange(len(panel.places)), [str(name) for name in panel.places])
     axes.grid(visible=False, axis="x")
 

@@ -15,8 +15,8 @@ def save(found: Scaling, path: Path) -> Path:
     with picture_file(path) as axes:
         hues = [hue.light[0] for hue in HUES.values()]
         for place, row in enumerate(found.rows):
-            sure = "" if row.exponent_margin is None else f" ± {row.exponent_margin:.2f}"
-            name = row.label if row.exponent is None else f"{row.label}: exponent {row.exponent:.2f}{sure}"
+            near = "" if row.exponent_margin is None else f" ± {row.exponent_margin:.2f}"
+            name = row.label if row.exponent is None else f"{row.label}: exponent {row.exponent:.2f}{near}"
             margins = [margin or 0.0 for margin in row.margin]
             stroke, marker = STROKES[place // len(hues) % len(STROKES)], MARKERS[place % len(MARKERS)]
             axes.errorbar(found.values, row.regret, yerr=margins, color=hues[place % len(hues)], capsize=2, lw=1.2,
@@ -28,7 +28,8 @@ def save(found: Scaling, path: Path) -> Path:
         if told:
             in_plain_numbers(axes.yaxis, steps(min(told), max(told)))
         axes.set_xlabel(found.key.split(".")[-1])
-        axes.set_ylabel("regret of all agents, 95 % interval")
+        sure = any(margin is not None for row in found.rows for margin in row.margin)  # few runs have no interval
+        axes.set_ylabel("regret of all agents" + (", 95 % interval" if sure else ""))
         beside(axes)
     table = path.with_suffix(".csv")
     head = ["row", found.key, "regret of all agents", "95 % interval, half", "exponent", "its 95 % interval, half"]

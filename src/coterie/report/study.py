@@ -49,7 +49,7 @@ def render(summary: Summary, manifest: Mapping[str, Any]) -> str:
     page = filled(
         "study.html.j2",
         view.words,
-        style(view.colours()),
+        style(colour for _, colour in sorted(zip(view.answer["order"], view.colours(), strict=True))),
         view=view,
         answer=view.answer,
         sentence=opened(view.answer["sentence"], view.answer["verdict"]),

@@ -15,6 +15,7 @@ from coterie.studies.names import sends_nothing
 from coterie.studies.numbers import GLUE, compact, data_size, sent_text
 
 EVEN = 1.2  # below this ratio of the most to the least, all send about as much
+PRIVACY = "Regret and privacy"
 PROMISES_MAX = 8  # lines that lead to what was promised
 
 
@@ -51,7 +52,7 @@ def trade(view: View) -> Trade | None:
     panels = []
     if any(epsilon_of(one) is not None for one in view.rows):
         note = "ε that holds; further left is more private"
-        panels.append(_panel(view, up, "Regret and privacy", note, _privacy, lambda value: f"{value:g}", "epsilon"))
+        panels.append(_panel(view, up, PRIVACY, note, _privacy, lambda value: f"{value:g}", "epsilon"))
     sizes = [sent(one) or 0.0 for one in view.rows]
     even = max(sizes) < EVEN * min(sizes)
     if any(sizes) and not (even and panels):
@@ -59,16 +60,18 @@ def trade(view: View) -> Trade | None:
         panels.append(_panel(view, up, "Regret and communication", whose, _sent, _size, "sent"))
     if not panels:
         return None
-    states = {"kept" if one.row["promise"]["state"] == "weak" else one.row["promise"]["state"] for one in view.rows}
-    several = len(panels) > 1
+    states = {one.row["promise"]["state"] for one in view.rows}
+    several, numbered = len(panels) > 1, sorted(view.tagged, key=lambda one: one.number)
     note = f"Vertical: {view.lost}. All scales are logarithmic. "
     note += view.intervals("Vertical lines and ranges in brackets: 95 % intervals. ")
+    if panels[0].heading == PRIVACY and any(sends_nothing(one.row) for one in view.rows):
+        note += f"Who {SENDS_NOTHING} is off the scale of ε: choices, if seen, are not protected. "
     note += "" if len(view.tagged) == len(view.rows) else "Grey: the other rows, which are in the table of all numbers. "
     return Trade(
         "What less regret costs: " + ("privacy and messages" if several else panels[0].heading.partition(" and ")[2]),
         panels,
         f"All send about as much: {data_size(max(sizes))} by each {view.words.agent} at most." if even and not several else "",
-        [Entry(one, swatch(one.row["promise"]["state"]), _entry(one)) for one in view.tagged],
+        [Entry(one, swatch(one.row["promise"]["state"]), _entry(one)) for one in numbered],
         margin_of(up),
         [(swatch(state), text) for state, text in SHAPES.items() if state in states],
         note,
@@ -95,15 +98,20 @@ def sent(one: Shown) -> float | None:
     return one.row["communication"]["bytes"] / one.row["agents"] or None
 
 
-NO_LIMIT, HIDDEN, SILENT = Lane("no limit", left=False), Lane("nothing leaks", left=True), Lane("nothing", left=True)
+IN_TWO_LINES = SENDS_NOTHING.replace(" ", "\n")
+NO_LIMIT, ZERO = Lane("no limit", left=False), Lane("0", left=True)
+NO_MESSAGE, SILENT = Lane(IN_TWO_LINES, left=False, outer=True), Lane(IN_TWO_LINES, left=True)
 
 
 def _privacy(one: Shown) -> float | Lane:
-    """No scale of ratios has a place for a loss of nothing, or for one without limit."""
+    """No scale of ratios has a place for a loss of nothing, or for one without limit.
+
+    Who sends nothing stands beyond all of them: choices that rest on rewards without noise are not private, if they are seen.
+    """
     holds = epsilon_of(one)
     if sends_nothing(one.row):
-        return HIDDEN
-    return NO_LIMIT if holds is None else holds or HIDDEN
+        return NO_MESSAGE
+    return NO_LIMIT if holds is None else holds or ZERO
 
 
 def _sent(one: Shown) -> float | Lane:

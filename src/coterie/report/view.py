@@ -1,4 +1,4 @@
-"""Rows as the page shows them: numbered in the hero's order, in one unit, each with its colour."""
+"""Rows as the page shows them: in the hero's order, with the study's numbers, in one unit, each with its colour."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -20,13 +20,17 @@ class Shown(NamedTuple):
     """A row. Its regret is in the page's unit; `margin` is half of the 95 % interval, None where runs are too few for one."""
 
     place: int  # in the summary
-    number: int  # in all pictures
     row: SummaryRow
     name: str
     value: float
     margin: float | None
     text: str
     interval: str
+
+    @property
+    def number(self) -> int:
+        """Of the row in its study, as `--row` takes it: who signs for the row that a page numbers signs for this one."""
+        return self.place + 1
 
     @property
     def style(self) -> str:
@@ -70,13 +74,13 @@ class View:
         self.runs, self.agents, self.horizon = rows[0]["replications"], rows[0]["agents"], rows[0]["horizon"]
         self.decimals = self.answer["unit"]["decimals"]
         self.enough = self.runs >= RUNS_LEAST
-        self.rows = [self._shown(place, n, rows[place]) for n, place in enumerate(self.answer["order"], 1)]
+        self.rows = [self._shown(place, rows[place]) for place in self.answer["order"]]
         self._by_place = {one.place: one for one in self.rows}
 
-    def _shown(self, place: int, number: int, row: SummaryRow) -> Shown:
+    def _shown(self, place: int, row: SummaryRow) -> Shown:
         value, margin = self.in_unit(row["per_decision"])
         name = self.answer["names"][place]
-        return Shown(place, number, row, name, value, margin, self.amount(value), self.interval(value, margin))
+        return Shown(place, row, name, value, margin, self.amount(value), self.interval(value, margin))
 
     def at(self, place: int | None) -> Shown | None:
         return None if place is None else self._by_place[place]
@@ -174,12 +178,12 @@ class View:
 
 
 def frontier(rows: Sequence[Shown]) -> list[Shown]:
-    """The rows that no other beats both in the epsilon that holds and in regret."""
+    """The rows that no other beats both in the epsilon that holds and in regret; who sends nothing has no such epsilon."""
     limit = float("inf")
 
     def holds(one: Shown) -> float:
         epsilon = one.row["promise"]["holds"]
-        return 0.0 if sends_nothing(one.row) else limit if epsilon is None else epsilon
+        return limit if epsilon is None or sends_nothing(one.row) else epsilon
 
     ranked = sorted(rows, key=lambda one: (holds(one), one.value))
     best, kept = limit, []

@@ -6,7 +6,7 @@ from coterie.report.draw.marks import dashes, swatch, tag
 from coterie.report.draw.svg import picture, source
 
 
-@pytest.mark.parametrize(("state", "shape"), [("kept", "dot"), ("weak", "dot"), ("broken", "cross"), ("nothing", "ring")])
+@pytest.mark.parametrize(("state", "shape"), [("kept", "dot"), ("weak", "half"), ("broken", "cross"), ("nothing", "ring")])
 def test_every_state_has_its_shape(state: str, shape: str) -> None:
     assert f'class="{shape}"' in swatch(state)  # type: ignore[arg-type]
     assert 'aria-hidden="true"' in swatch(state)  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ import pytest
 from coterie.report.draw.scale import Scale
 from coterie.report.draw.scatter import HEIGHT, Axis, Dot, Lane, ends_beside, plane
 
-NO_LIMIT, SILENT = Lane("no limit", left=False), Lane("nothing", left=True)
+NO_LIMIT, SILENT, BEYOND = Lane("no limit", left=False), Lane("nothing", left=True), Lane("be\nyond", left=False, outer=True)
 ACROSS = Axis(Scale(1, 100, 8, 70, True), [(1.0, "1"), (100.0, "100")])
 UP = Axis(Scale(1, 10, HEIGHT, 0.0, True), [(1.0, "1"), (10.0, "10")])
 
@@ -30,14 +30,26 @@ def test_dots_lie_at_their_true_places_or_in_their_lanes() -> None:
     svg = fromstring(plane(dots, ACROSS, UP, "said"))
     assert [at(group) for group in dots_of(svg)] == [(39, HEIGHT), (89, 0), (11, 0)]
     lanes = [rect.get("x") for rect in svg.iter("rect") if rect.get("class") == "lane"]
-    assert lanes == ["78%", "0%"]
-    assert [text.text for text in svg.iter("text")][:2] == ["no limit", "nothing"]
+    assert lanes == ["0%", "78%"]
+    assert [text.text for text in svg.iter("text")][:2] == ["nothing", "no limit"]
     kinds = [element.get("class") for group in dots_of(svg) for element in group.iter()]
     assert [kind for kind in kinds if kind in ("dot", "ring", "cross")] == ["dot", "cross", "ring"]
 
 
+def test_of_two_lanes_at_a_side_one_is_the_outer_and_a_name_of_two_lines_has_room() -> None:
+    plain, both = (
+        fromstring(plane([Dot("r1", "", lane, 1.0, None) for lane in lanes], ACROSS, UP, ""))
+        for lanes in ([NO_LIMIT], [BEYOND, NO_LIMIT])
+    )
+    assert [at(group)[0] for group in dots_of(both)] == [91, 73]
+    texts = [(text.text, text.get("x")) for text in both.iter("text")][:3]
+    assert texts == [("be", "91%"), ("yond", "91%"), ("no limit", "73%")]
+    assert float(both.get("height", "")) > float(plain.get("height", ""))
+
+
 @pytest.mark.parametrize(
-    ("lanes", "ends"), [([], (8, 92)), ([NO_LIMIT], (8, 70)), ([SILENT], (30, 92)), ([SILENT, NO_LIMIT], (30, 70))]
+    ("lanes", "ends"), [([], (8, 92)), ([NO_LIMIT], (8, 70)), ([SILENT], (30, 92)), ([SILENT, NO_LIMIT], (30, 70)),
+     ([BEYOND, NO_LIMIT], (8, 56))]
 )
 def test_a_scale_makes_room_for_lanes(lanes: list[Lane], ends: tuple[float, float]) -> None:
     assert ends_beside(lanes) == ends

@@ -40,3 +40,13 @@ def test_caveats_are_about_few_runs_old_records_and_what_is_protected(row, told)
     assert few[0].startswith("One run: too few for an interval") and "not a medical finding" in few[1]
     beside = caveats(told([row("a", 1.0)]), Said("", caveats=["a: it is so."]))
     assert beside == ["A: it is so."]
+
+
+@pytest.mark.parametrize(("means", "said"), [([[0.0, 1.0], [1.0, 0.0]], True), ([[0.0, 1.0], [1.0, 0.1]], False)])
+def test_where_all_arms_are_equally_good_the_answer_is_that_there_is_nothing_to_learn(means, said, monkeypatch):
+    monkeypatch.setattr(case, "simulate_mesh", partial(simulate_mesh, compiled=False))
+    study = {"horizon": 40, "replications": 5, "problem": {"means": means, "agents": 2}, "network": {"graph": "complete"},
+             "algorithm": [{"name": "ucb1"}, {"name": "coop-ucb"}], "words": {"arm": "offer"}}  # fmt: skip
+    answer = load_study(study).run(1).document()["answer"]
+    expected = "All offers are equally good on average, so there is nothing to learn."
+    assert (answer["sentence"] == expected) == said and (answer["verdict"] is None or not said)

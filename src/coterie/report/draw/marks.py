@@ -1,4 +1,5 @@
-"""Shapes that say what became of a promise: a disc was kept, a cross was broken, a ring promised nothing."""
+"""Shapes that say what became of a promise, as in the terminal: a disc kept it, half a disc is weak, a cross broke it, a ring
+promised nothing."""
 
 from typing import Literal
 
@@ -7,7 +8,12 @@ from markupsafe import Markup
 from coterie.report.draw.svg import Element, add, hidden, source
 
 State = Literal["kept", "weak", "broken", "nothing"]
-SHAPES: dict[State, str] = {"kept": "promise kept", "broken": "promise broken", "nothing": "nothing promised"}
+SHAPES: dict[State, str] = {
+    "kept": "promise kept",
+    "weak": "kept, but weak",
+    "broken": "promise broken",
+    "nothing": "nothing promised",
+}
 
 
 def mark(parent: Element, state: State) -> None:
@@ -15,7 +21,9 @@ def mark(parent: Element, state: State) -> None:
     if state == "broken":
         add(parent, "path", d="M-5-5 5 5M-5 5 5-5", class_="cross")
     else:
-        add(parent, "circle", r=5.5, class_="ring" if state == "nothing" else "dot")
+        add(parent, "circle", r=5.5, class_="dot" if state == "kept" else "ring")
+    if state == "weak":
+        add(parent, "path", d="M0-5.5a5.5 5.5 0 0 0 0 11z", class_="half")
 
 
 def swatch(state: State) -> Markup:

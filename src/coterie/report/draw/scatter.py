@@ -11,16 +11,16 @@ from coterie.report.draw.svg import Element, Point, add, percent, picture, place
 from coterie.report.draw.tags import Span, half_width, tags
 
 HEIGHT, FOOT = 290.0, 24.0
-LANE = 22.0  # percent of the width
+LANE, NARROW_LANE = 22.0, 18.0  # percent of the width: of one lane at a side, and of each of two
+LINE = 14.0  # pixels from one line of text to the next
 
 
 class Lane(NamedTuple):
-    text: str
-    left: bool  # of the plane, else right
+    """What no scale can show, in a strip beside the plane."""
 
-    @property
-    def middle(self) -> float:
-        return LANE / 2 if self.left else 100 - LANE / 2
+    text: str  # may have two lines
+    left: bool  # of the plane, else right
+    outer: bool = False  # beyond the other lane at its side
 
 
 class Dot(NamedTuple):
@@ -42,21 +42,40 @@ class Axis(NamedTuple):
     texts: Sequence[tuple[float, str]]  # the values that are marked, with their texts
 
 
+def strips(lanes: Collection[Lane]) -> dict[Lane, tuple[float, float]]:
+    """Where each lane begins and ends, in percent."""
+    found = {}
+    for left in (True, False):
+        side = sorted({lane for lane in lanes if lane.left == left}, key=lambda lane: lane.outer, reverse=True)
+        wide = LANE if len(side) < 2 else NARROW_LANE
+        for rank, lane in enumerate(side):
+            start = rank * wide if left else 100 - (rank + 1) * wide
+            found[lane] = start, start + wide
+    return found
+
+
 def ends_beside(lanes: Collection[Lane]) -> tuple[float, float]:
     """Where a scale begins and ends that leaves room for the lanes."""
-    return (30.0 if any(lane.left for lane in lanes) else 8.0), (92.0 if all(lane.left for lane in lanes) else 70.0)
+    taken = strips(lanes)
+    left = max((end for lane, (_, end) in taken.items() if lane.left), default=0.0)
+    right = min((start for lane, (start, _) in taken.items() if not lane.left), default=100.0)
+    return left + 8, right - 8
 
 
 def plane(dots: Sequence[Dot], across: Axis, up: Axis, said: str, lines: Sequence[Sequence[int]] = (),
           reference: float | None = None) -> Markup:  # fmt: skip
     """`lines` join dots of one series; `reference` is a value that is marked by a dashed line across."""
-    svg = picture(HEIGHT + FOOT, said, data_readout="", tabindex="0")
-    for lane in dict.fromkeys(dot.across for dot in dots if isinstance(dot.across, Lane)):
-        add(svg, "rect", x=percent(lane.middle - LANE / 2), y=0, width=percent(LANE), height=HEIGHT, class_="lane")
-        add(svg, "text", lane.text, x=percent(lane.middle), y=HEIGHT + 18, text_anchor="middle")
+    lanes = strips([dot.across for dot in dots if isinstance(dot.across, Lane)])
+    deeper = LINE * max((lane.text.count("\n") for lane in lanes), default=0)
+    svg = picture(HEIGHT + FOOT + deeper, said, data_readout="", tabindex="0")
+    for lane, (start, end) in lanes.items():
+        gap = 1 if len(lanes) > 1 and end not in (LANE, 100.0) else 0  # lanes beside each other are two
+        add(svg, "rect", x=percent(start), y=0, width=percent(end - start - gap), height=HEIGHT, class_="lane")
+        for row, text in enumerate(lane.text.split("\n")):
+            add(svg, "text", text, x=percent((start + end) / 2), y=HEIGHT + 18 + LINE * row, text_anchor="middle")
     draw_up(svg, up)
     draw_across(svg, across)
-    lefts = [dot.across.middle if isinstance(dot.across, Lane) else across.scale.at(dot.across) for dot in dots]
+    lefts = [sum(lanes[dot.across]) / 2 if isinstance(dot.across, Lane) else across.scale.at(dot.across) for dot in dots]
     places = [(left, up.scale.at(dot.up)) for left, dot in zip(lefts, dots, strict=True)]
     if reference is not None:
         y = round(up.scale.at(reference), 1)

@@ -20,6 +20,8 @@ from coterie.studies.groups import sweep_of
 from coterie.studies.rows import Answer, SummaryRow
 from coterie.studies.spread import RUNS_LEAST
 
+NOTHING_TO_LEARN = "All arms are equally good on average, so there is nothing to learn."
+NO_LOSS = 1e-12  # per decision: means of a table are sums of floats
 Kind = Literal["privacy", "sweep", "liars", "hops", "procurement", "other"]
 
 
@@ -28,6 +30,8 @@ def answer(study: dict[str, Any], rows: Sequence[SummaryRow], frame: pl.DataFram
     told = Told(study, rows, runs_of(frame, rows))
     find_answer(told)  # once to see which numbers have to be told apart, so that all of them have the same decimals
     kind, said = find_answer(told)
+    if nothing_to_learn(told):
+        said = said._replace(sentence=told.say(NOTHING_TO_LEARN), verdict=None)
     said = with_all_rows(told, said)
     return {
         "kind": kind,
@@ -59,6 +63,13 @@ def find_answer(told: Told) -> tuple[Kind, Said]:
     if together.asks(cast):
         return "privacy", together.tell(told)
     return "other", other.tell(told)
+
+
+def nothing_to_learn(told: Told) -> bool:
+    """Nobody lost anything in any run, though there was time to play every arm: no arm is worse than another."""
+    first = told.rows[0]
+    played = "procurement" not in first and 1 < first["arms"] <= first["horizon"]
+    return played and all(told.mean(row) <= NO_LOSS for row in told.all())
 
 
 def caveats(told: Told, said: Said) -> list[str]:
