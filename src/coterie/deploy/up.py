@@ -299,4 +299,5 @@ def clear(folder: Path) -> None:
         return
     for home in [folder / BROKER, *(one.parent for one in folder.glob(f"*/{SIGN}"))]:
         files.remove_folder(home)
-    (folder / FILE).unlink(missing_ok=True)
+    for name in (FILE, MARK):
+        (folder / name).unlink(missing_ok=True)
