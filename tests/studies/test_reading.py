@@ -434,11 +434,10 @@ def test_an_override_reaches_tables_lists_and_all_algorithms():
         ('"quoted"', "quoted"),
         ("a = b", "a = b"),
         ("1\nhorizon = 2", "1\nhorizon = 2"),
-        ("", ""),
     ],
 )
 def test_an_overriding_value_that_is_no_toml_is_text(text, value):
-    assert read(study(), f"title={text}").title == (value or "study")
+    assert read(study(), f"title={text}").title == value
 
 
 def test_an_override_replaces_a_sweep_and_a_sweep_replaces_a_parameter():
@@ -579,7 +578,7 @@ REFUSED = {
     ),
     "algorithm is a name": (study(algorithm=["ucb1"]), "algorithm[0] must be a table, got 'ucb1' (text)"),
     "algorithm without name": (with_algorithms({"epsilon": 1}), "algorithm[0].name must be text, got nothing"),
-    "label of wrong type": (with_algorithms(fed_ucb(label=3, epsilon=1)), "algorithm[0].label must be text, got 3"),
+    "label of wrong type": (with_algorithms(fed_ucb(label=3, epsilon=1)), "algorithm[0].label must be text that is not blank, got 3"),
     "swept value out of range": (
         with_algorithms(fed_ucb(sweep={"epsilon": [1, 0, 2]})),
         f"{SWEPT}[1] of fed-ucb must be a number > 0 (inf: no privacy), got 0",
@@ -620,7 +619,7 @@ REFUSED = {
     "seed negative": (study(seed=-1), "seed must be a whole number >= 0, got -1"),
     "one checkpoint": (study(checkpoints=1), "checkpoints must be a whole number in [2, 10000], got 1"),
     "many checkpoints": (study(checkpoints=10001), "checkpoints must be a whole number in [2, 10000], got 10001"),
-    "title a number": (study(title=3), "title must be text, got 3"),
+    "title a number": (study(title=3), "title must be text that is not blank, got 3"),
     "unknown key": (study(horizont=3), "unknown key 'horizont'; did you mean 'horizon'?"),
     "unknown key, none near": (
         study(network__foo=3),
