@@ -578,7 +578,10 @@ REFUSED = {
     ),
     "algorithm is a name": (study(algorithm=["ucb1"]), "algorithm[0] must be a table, got 'ucb1' (text)"),
     "algorithm without name": (with_algorithms({"epsilon": 1}), "algorithm[0].name must be text, got nothing"),
-    "label of wrong type": (with_algorithms(fed_ucb(label=3, epsilon=1)), "algorithm[0].label must be text that is not blank, got 3"),
+    "label of wrong type": (
+        with_algorithms(fed_ucb(label=3, epsilon=1)),
+        "algorithm[0].label must be text that is not blank, got 3",
+    ),
     "swept value out of range": (
         with_algorithms(fed_ucb(sweep={"epsilon": [1, 0, 2]})),
         f"{SWEPT}[1] of fed-ucb must be a number > 0 (inf: no privacy), got 0",

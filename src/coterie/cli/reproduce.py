@@ -47,7 +47,7 @@ def reproduce(
         for lab, (paper, judged) in zip(labs, found, strict=True):
             pictures = {figure.id: drawn(lab, figure, out) for figure in paper.figure}
             write_paper(out / f"{paper.id}.html", paper, judged, pictures, full)
-        write_index(out / "index.html", found, full)
+        write_index(out / "index.html")
     console = output()
     for paper, judged in found:
         console.print(f"{paper.authors} ({paper.year}): {sentence(judged)}")
