@@ -458,6 +458,7 @@ def test_an_override_replaces_a_sweep_and_a_sweep_replaces_a_parameter():
         ("horizon.x=5", "--set horizon.x=5: horizon must be a table to have the key 'x', got 1000"),
         ("problem.agent=5", "--set problem.agent=5: unknown key 'agent' in problem; did you mean 'agents'?"),
         ("algorithm.2.epsilon=5", "--set algorithm.2.epsilon=5: algorithm must have an index in 0..1, got 2"),
+        ("algorithm.-1.epsilon=5", "--set algorithm.-1.epsilon=5: algorithm must have an index in 0..1, got -1"),
         (
             "algorithm.epsilon=5",
             "--set algorithm.epsilon=5: unknown key 'epsilon' in algorithm[0] (ucb1); known keys: name, label, sweep",
@@ -581,6 +582,10 @@ REFUSED = {
     "label of wrong type": (
         with_algorithms(fed_ucb(label=3, epsilon=1)),
         "algorithm[0].label must be text that is not blank, got 3",
+    ),
+    "value swept twice": (
+        with_algorithms(fed_ucb(sweep={"epsilon": [1, 2, 1.0]})),
+        "algorithm[0].sweep.epsilon[2] of fed-ucb must be a value that was not there before, got 1.0",
     ),
     "swept value out of range": (
         with_algorithms(fed_ucb(sweep={"epsilon": [1, 0, 2]})),
