@@ -138,7 +138,7 @@ class Settings(Table):
 
     horizon: Rounds = Field(title="rounds: every agent decides once in each")
     replications: Runs = Field(default=20, title="runs of each row; row by row they meet the same instances and seeds")
-    seed: Annotated[int, Field(ge=0)] = Field(default=0, title="of all random numbers")
+    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = Field(default=0, title="of all random numbers")
     checkpoints: Annotated[int, Field(ge=2, le=10_000)] = Field(default=100, title="rounds at which regret is kept")
     problem: Problem = Field(title="what is being learned")
     network: Network = Field(default=Network(), title="who talks to whom")
