@@ -83,7 +83,10 @@ REFUSED = {
     "contaminant of nothing": (faults(contaminant=1), "faults.contaminant must be left out without faults.contamination, got 1"),
     "range of nothing": (faults(range=[0, 1]), "faults.range must be left out without faults.contamination, got [0, 1]"),
     "one way of no loss": (faults(one_way=True), "faults.one_way must be left out without faults.loss, got true"),
-    "loss twice": (faults(sweep={"loss": [0.1, 0.1]}), "faults.sweep.loss[1] must be a value that was not there before, got 0.1"),
+    "loss twice": (
+        faults(sweep={"loss": [0.1, 0.1]}),
+        "faults.sweep.loss[1] must be a value that was not there before, got 0.1",
+    ),
     "faults no table": ({"faults": [0.1]}, "faults must be a table, got [0.1]"),
     "switch never": (network(graph="erdos-renyi", switch_every=0), f"{SWITCH}, got 0"),
     "switch by halves": (network(graph="erdos-renyi", switch_every=1.5), f"{SWITCH}, got 1.5"),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def reproduce(
     what: list[str] = typer.Argument(
-        None, metavar="[PAPER|FIGURE...]", help="li-song, zhu, dubey, solanki, or a figure such as li-song/4. Default: all."
+        None, metavar="PAPER|FIGURE", help="li-song, zhu, dubey, solanki, or a figure such as li-song/4. Default: all."
     ),
     full: bool = typer.Option(False, "--full", help="At the papers' repetitions and horizons: some twenty minutes for all."),
     out: Path = typer.Option(

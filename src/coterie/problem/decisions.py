@@ -217,9 +217,9 @@ class Log:
             raise self.source.unfit(f"{wanted}, with commas between them", f"{self.columns[0]!r}")
         if "arm" not in self.columns or len(given) != 1:
             both = "both" if len(given) == 2 else f"only {', '.join(map(repr, self.columns[:12]))}"
-            near = {name: found for name in strangers if (found := nearest(name.strip(), absent)) is not None and not given[1:]}
-            meant = f" (did you mean {', '.join(map(repr, near.values()))}?)" if near else ""
-            raise self.source.unfit(wanted + meant, both)
+            meant = [word for name in strangers if (word := nearest(name.strip(), absent)) is not None and not given[1:]]
+            hinted = f" (did you mean {', '.join(map(repr, dict.fromkeys(meant)))}?)" if meant else ""
+            raise self.source.unfit(wanted + hinted, both)
         for name in KNOWN:
             if name in self.columns and self.schema[name].is_nested():
                 raise self.source.unfit(f"have one value in each row of {name}", f"{self.schema[name]}")
