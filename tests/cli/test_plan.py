@@ -201,5 +201,6 @@ def test_a_plan_to_stay_alone_is_printed_and_no_federation_file_is_written(comma
 
 def test_a_federation_file_that_cannot_be_written_is_named_before_anything_runs(command, tmp_path):
     (tmp_path / "taken").write_text("a file")
-    done = command("plan", "--agents", 3, "--arms", 3, "--horizon", 300, "--epsilon", 1, "--gap", 0.2, "--federation", "taken/f")
+    enough = ("--agents", 3, "--arms", 3, "--horizon", 300, "--epsilon", 1, "--gap", 0.2)
+    done = command("plan", *enough, "--federation", "taken/f")
     assert done.returncode == 7 and done.stderr.startswith("coterie: --federation taken/f: cannot be written: ")

@@ -80,7 +80,10 @@ REFUSED = {
         faults(sweep={"attack": ["random", "sleeper"]}),
         "faults.sweep.attack must be left out without faults.liars, got ['random', 'sleeper']",
     ),
-    "contaminant of nothing": (faults(contaminant=1), "faults.contaminant must be left out without faults.contamination, got 1"),
+    "contaminant of nothing": (
+        faults(contaminant=1),
+        "faults.contaminant must be left out without faults.contamination, got 1",
+    ),
     "range of nothing": (faults(range=[0, 1]), "faults.range must be left out without faults.contamination, got [0, 1]"),
     "one way of no loss": (faults(one_way=True), "faults.one_way must be left out without faults.loss, got true"),
     "loss twice": (

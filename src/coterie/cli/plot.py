@@ -15,7 +15,9 @@ def plot(
     run: Path = typer.Argument(metavar="RUN", parser=run_folder, help="The folder of a finished run."),
     figure: str = typer.Option("regret", metavar="regret|tradeoff|sweep|bars", help=f"{SHOWS}."),
     kind: str = typer.Option(None, "--format", metavar="pdf|svg|png", help="Of the picture. Default: that of FILE, or pdf."),
-    out: Path = typer.Option(None, metavar="FILE", parser=place("--out", "a file"), help="Where to put it. Default: RUN/<figure>.<format>"),
+    out: Path = typer.Option(
+        None, metavar="FILE", parser=place("--out", "a file"), help="Where to put it. Default: RUN/<figure>.<format>"
+    ),
 ) -> None:
     """Draw a picture for a paper from a finished run, and put its numbers beside it as CSV.
 

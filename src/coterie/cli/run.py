@@ -17,7 +17,9 @@ def run(
     study: str = typer.Argument(
         help="A TOML file, or the name of a built-in study (see `coterie studies`).", autocompletion=study_names
     ),
-    out: Path = typer.Option(None, metavar="DIR", parser=place("--out", "a folder"), help="Where to keep the run. Default: runs/<name>-<hash>"),
+    out: Path = typer.Option(
+        None, metavar="DIR", parser=place("--out", "a folder"), help="Where to keep the run. Default: runs/<name>-<hash>"
+    ),
     sets: list[str] = typer.Option(
         [], "--set", metavar="KEY=VALUE", help="Override a value, e.g. --set horizon=1000", autocompletion=settings
     ),

@@ -161,7 +161,8 @@ def _policy_table(file: str, log: Logged, place: str) -> np.ndarray:
     try:
         frame = pl.read_parquet(file) if Path(file).suffix == ".parquet" else pl.read_csv(file, infer_schema=False)
         chance = frame["probability"].cast(pl.Float64).to_list()
-        names = {column: frame[column].cast(pl.String).str.strip_chars() for column in ("arm", "agent") if column in frame.columns}
+        told = [column for column in ("arm", "agent") if column in frame.columns]
+        names = {column: frame[column].cast(pl.String).str.strip_chars() for column in told}
         arm, agent = names["arm"], names.get("agent")
     except (pl.exceptions.PolarsError, KeyError):
         raise found.unfit("be a table of arm and probability, and agent where they differ", "none") from None
