@@ -9,9 +9,10 @@ import time
 
 import pytest
 
-from coterie.claims import papers
+from coterie.claims import Judged, papers
 from coterie.cli.reproduce import chosen
 from coterie.errors import UsageError
+from coterie.report.paper import sentence, write_index, write_paper
 
 
 def test_claims_are_listed_without_running_anything(command):
@@ -72,3 +73,26 @@ def test_killed_it_goes_on_and_repeats_no_finished_study(command, tmp_path):
     assert command(*words).returncode == 0 and (tmp_path / "reproduction/index.html").exists()
     assert {path: path.stat().st_mtime_ns for path in finished} == before
     assert len(list((tmp_path / "runs").glob("*/summary.json"))) == 8
+
+
+def wrote(folder, word, confirmed=True, whole=False):
+    (part,) = chosen([word])
+    judged = [Judged(claim, [], confirmed) for claim in part.claim]
+    write_paper(folder / f"{part.id}.html", part, judged, {}, whole)
+    write_index(folder / "index.html")
+    return judged
+
+
+def test_a_page_of_an_earlier_call_stays_in_the_index_and_counts(tmp_path):
+    first, second = wrote(tmp_path, "dubey/1a"), wrote(tmp_path, "zhu/2a", whole=True)
+    page = (tmp_path / "index.html").read_text()
+    assert 'href="dubey.html"' in page and 'href="zhu.html"' in page
+    assert sentence([*first, *second]) in page and sentence(first) in page
+
+
+def test_the_heading_says_what_was_run(tmp_path):
+    wrote(tmp_path, "dubey/1a")
+    assert "<h1>Dubey and Pentland, 2020 (Figure 1(a)): reproduced</h1>" in (tmp_path / "index.html").read_text()
+    for paper in papers():
+        wrote(tmp_path, paper)
+    assert "<h1>Four papers, reproduced</h1>" in (tmp_path / "index.html").read_text()

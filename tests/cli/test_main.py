@@ -144,3 +144,11 @@ def test_an_error_that_cannot_be_told_keeps_its_code_and_stays_out_of_the_output
     monkeypatch.setattr(sys, "stderr", stream and Full())
     done = command("run", "nope")
     assert (done.returncode, done.stdout) == (2, "")
+
+
+@pytest.mark.parametrize("name", ["run", "audit", "plan", "replay"])
+def test_help_names_no_type_of_a_flag_and_fills_its_paragraphs(command, name):
+    done = command(name, "--help")
+    assert done.returncode == 0 and "<bool>" not in done.stdout and "{" not in done.stdout
+    if name == "audit":
+        assert "A pass proves nothing" in " ".join(done.stdout.split()) and "A pass\n" not in done.stdout

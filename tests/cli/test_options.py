@@ -132,3 +132,29 @@ def test_options_that_do_not_fit_are_told_with_file_and_row(command, small):
         done = command(name, "small.toml", *wrong)
         assert done.stderr == f"coterie: small.toml: cdp-mab noise=secagg participation=0.5: {told}\n", name
         assert done.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("run", "quickstart", "--out", ""), "--out must be a folder, got ''"),
+        (("reproduce", "--out", " "), "--out must be a folder, got ' '"),
+        (("plot", "somewhere", "--out", "x.jpg"), "--out must have a name that ends in .pdf or .svg or .png, got 'x.jpg'"),
+        (("scale", "quickstart", "--over", "horizn=1,2"), "--over horizn=1,2: unknown key 'horizn'; did you mean 'horizon'?"),
+        (("budget", "ucb1", "--epsilon", "1"), "unknown key 'epsilon' (ucb1); there are none to set"),
+    ],
+)
+def test_an_error_names_the_option_that_was_given(command, words, line):
+    done = command(*words)
+    assert (done.returncode, done.stderr) == (2, f"coterie: {line}\n")
+
+
+def test_a_seed_has_an_end_that_can_be_read(command):
+    done = command("run", "quickstart", "--set", f"seed={2**64 - 1}")
+    assert done.returncode == 2 and "seed must be a whole number in [0, 2^63 - 1], got " in done.stderr
+
+
+def test_a_byte_order_mark_before_a_study_is_no_mistake(command, tmp_path):
+    text = "\ufeffhorizon = 5\nproblem = { means = [0.1, 0.2], agents = 2 }\nalgorithm = [{ name = 'ucb1' }]\n"
+    (tmp_path / "marked.toml").write_text(text, encoding="utf-8")
+    assert command("budget", "marked.toml").returncode == 0

@@ -188,3 +188,19 @@ def test_a_federation_file_is_written_where_it_is_asked_for_and_never_over_anoth
     assert 'name = "pooled-ucb"' in (tmp_path / "f.toml").read_text()
     again = command(*words)
     assert again.returncode == 2 and "--federation must be a file that is not there yet" in again.stderr
+
+
+def test_a_plan_to_stay_alone_is_printed_and_no_federation_file_is_written(command, tmp_path):
+    alone = ("--agents", 3, "--arms", 3, "--horizon", 300, "--epsilon", 0.001, "--gap", 0.2)
+    for words in ((), ("--json",)):
+        done = command("plan", *alone, "--progress", "none", "--federation", "f.toml", *words)
+        assert done.returncode == 0 and not (tmp_path / "f.toml").exists()
+        assert done.stderr == "coterie: f.toml: was not written: the plan is that each stays alone\n"
+        assert ("recommended" if words else "Stay alone") in done.stdout
+
+
+def test_a_federation_file_that_cannot_be_written_is_named_before_anything_runs(command, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    enough = ("--agents", 3, "--arms", 3, "--horizon", 300, "--epsilon", 1, "--gap", 0.2)
+    done = command("plan", *enough, "--federation", "taken/f")
+    assert done.returncode == 7 and done.stderr.startswith("coterie: --federation taken/f: cannot be written: ")

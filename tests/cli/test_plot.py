@@ -43,7 +43,7 @@ def test_a_picture_and_its_numbers(finished, tmp_path):
         (("a", "--figure", "bar"), "--figure must be regret or tradeoff or sweep or bars, got 'bar'; did you mean 'bars'?"),
         (("a", "--format", "gif"), "--format must be pdf or svg or png, got 'gif'"),
         (("a", "--format", "svg", "--out", "x.pdf"), "--out must have a name that ends in .svg, as --format says, got 'x.pdf'"),
-        (("a", "--out", "x"), "a picture must have a name that ends in one of pdf, svg, png, got 'x'"),
+        (("a", "--out", "x"), "--out must have a name that ends in .pdf or .svg or .png, got 'x'"),
         (("a", "--out", "no/x.pdf"), "--out must be in a folder that exists, got 'no/x.pdf'"),
     ],
 )

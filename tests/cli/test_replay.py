@@ -33,3 +33,8 @@ def test_what_is_wrong_is_one_line(command, tmp_path):
     done = command("replay", str(tmp_path))
     assert done.returncode == 2 and done.stderr.count("\n") == 1
     assert "LOG must be the path of a CSV or Parquet table" in done.stderr and "which is a directory" in done.stderr
+
+
+def test_a_policy_is_asked_about_once(command, tmp_path):
+    done = command("replay", tmp_path / "log.csv", "--policy", "new", "--policy", "new")
+    assert done.returncode == 2 and done.stderr == "coterie: --policy new must be given once, got it 2 times\n"

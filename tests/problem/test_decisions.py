@@ -160,7 +160,7 @@ WRONG = [
     ("arm,successes,trials,trials\nx,1,2,3\ny,1,2,3\n", "must have each column once, got 'trials' twice"),
     ("arm;reward\nx;1\ny;0\n", "with commas between them, got 'arm;reward'"),
     ("arm,reward,person\nx,1,p\ny,0,\n", "a name as person in row 2, got nothing"),
-    ("agent,arm,rewrad\nA,x,1\n", "either reward or successes and trials, got only 'agent', 'arm', 'rewrad'"),
+    ("agent,arm,rewrad\nA,x,1\n", "successes and trials (did you mean 'reward'?), got only 'agent', 'arm', 'rewrad'"),
     ("agent,arm,successes\nA,x,1\n", "must have the columns arm and either reward or successes and trials"),
     ("arm,reward,successes,trials\nx,1,1,1\n", "must have the columns arm and either reward or successes and trials, got both"),
     ("agents,arm,reward\nA,x,1\n", "must have a column 'agent' or nothing like it, got 'agents'"),
@@ -170,7 +170,13 @@ WRONG = [
     ("arm,reward\nx,1\nx,0\n", "must have at least 2 arms, got 1"),
     ("", "table.csv', which is empty"),
     (b"agent,arm,reward\nM\xfcnchen,x,1\n", "table.csv', which is not text in UTF-8"),
-    ("arm,reward\nx,1,2\n", "which has rows with more fields than the header"),
+    ("arm,reward\nx,1\nx,1,2\n", "which has 3 fields in row 2, and 2 in its header"),
+    ("Agent,Arm,Reward\nA,x,1\n", "(did you mean 'agent', 'arm', 'reward'?), got only 'Agent', 'Arm', 'Reward'"),
+    ('arm,reward\nx,1\ny,"0\n', "which has a quote that is not closed, or stands inside a field, in row 2"),
+    ("arm,reward\nx,1\ny,0\n".encode("utf-16"), "table.csv', which is text in UTF-16: save it as UTF-8"),
+    ("arm,reward\nx,1\ny,?\n", "must have a number as reward in row 2, got '?'"),
+    ("arm,reward\nx,1\n\ny,0\n\n\n", "must have no empty lines, got one as row 2"),
+    ("arm,reward\nx,1\n,\n\n", "must have no empty lines, got one as row 2"),
 ]  # fmt: skip
 
 
@@ -178,6 +184,25 @@ WRONG = [
 def test_what_does_not_fit_is_one_line_with_file_column_and_row(table, content, told):
     assert told in refusal(table(content))
     assert refusal(table(content)).startswith("problem.file must ")
+
+
+@pytest.mark.parametrize("end", ["\n", "\n\n\n", "\r\n\r\n", "\n  \n"])
+def test_empty_lines_at_the_end_are_skipped(table, end):
+    found = read(table(REWARDS.replace("\n", "\r\n") + end if "\r" in end else REWARDS + end), 0, 1)
+    assert found.counts.sum() == 5 and found.agents == ("North", "South")
+
+
+def test_in_parquet_a_list_is_no_value_and_not_a_number_is_no_name(tmp_path):
+    file = str(tmp_path / "table.parquet")
+    pl.DataFrame({"arm": [["a"], ["b"]], "reward": [0, 1]}).write_parquet(file)
+    assert "must have one value in each row of arm, got List(String)" in refusal(file)
+    pl.DataFrame({"arm": [1.0, float("nan")], "reward": [0, 1]}).write_parquet(file)
+    assert "a name as arm in row 2, got nan" in refusal(file)
+
+
+def test_blanks_around_a_name_are_not_part_of_it(table):
+    found = read(table("agent,arm,reward\nA,x,1\nA ,y,0\n A, x,0\n"), 0, 1)
+    assert found.agents == ("A",) and found.arms == ("x", "y")
 
 
 def test_what_is_no_table_is_refused(table, tmp_path):

@@ -75,6 +75,21 @@ REFUSED = {
     "one_way a number": (faults(one_way=1), "faults.one_way must be true or false, got 1"),
     "churn above 1": (faults(churn=1.5), "faults.churn must be a number in [0, 1], got 1.5"),
     "misspelt fault": (faults(lost=0.1), "unknown key 'lost' in faults; did you mean 'loss'?"),
+    "attack of nobody": (faults(attack="random"), "faults.attack must be left out without faults.liars, got 'random'"),
+    "swept attack of nobody": (
+        faults(sweep={"attack": ["random", "sleeper"]}),
+        "faults.sweep.attack must be left out without faults.liars, got ['random', 'sleeper']",
+    ),
+    "contaminant of nothing": (
+        faults(contaminant=1),
+        "faults.contaminant must be left out without faults.contamination, got 1",
+    ),
+    "range of nothing": (faults(range=[0, 1]), "faults.range must be left out without faults.contamination, got [0, 1]"),
+    "one way of no loss": (faults(one_way=True), "faults.one_way must be left out without faults.loss, got true"),
+    "loss twice": (
+        faults(sweep={"loss": [0.1, 0.1]}),
+        "faults.sweep.loss[1] must be a value that was not there before, got 0.1",
+    ),
     "faults no table": ({"faults": [0.1]}, "faults must be a table, got [0.1]"),
     "switch never": (network(graph="erdos-renyi", switch_every=0), f"{SWITCH}, got 0"),
     "switch by halves": (network(graph="erdos-renyi", switch_every=1.5), f"{SWITCH}, got 1.5"),
@@ -154,6 +169,12 @@ def test_the_limits_themselves_are_accepted():
     check_rows(study(algorithm=fed(mechanism="root"), horizon=50_000).specification)
     check_rows(study(**faults(loss=0, one_way=True, churn=1)).specification)
     check_rows(study(**weights(1, 0, 0, 0)).specification)
+
+
+def test_a_fault_that_is_switched_off_may_keep_what_describes_it():
+    check_rows(study(**faults(one_way=False)).specification)
+    check_rows(study(**faults(liars=0, attack="random", contamination=0, contaminant=0.5)).specification)
+    check_rows(study(**faults(attack="random", sweep={"liars": [0, 0.25]})).specification)
 
 
 # --- losses -----------------------------------------------------------------------------------------------

@@ -206,8 +206,8 @@ def test_the_digest_covers_what_liars_do_and_nothing_that_has_no_effect():
         for name, faults in {
             "none": None,
             "empty": {},
-            "nobody": {"attack": "random"},
-            "clean": {"contaminant": 1.0},
+            "nobody": {"liars": 0, "attack": "random"},
+            "clean": {"contamination": 0, "contaminant": 1.0},
             "some": {"liars": 0.1},
             "spelt out": {"liars": 0.1, "attack": "promote-worst"},
             "more": {"liars": 0.2},

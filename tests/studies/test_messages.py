@@ -186,7 +186,7 @@ def test_numbers_that_no_field_may_hold_are_found_wherever_they_are():
     tree = {"a": (1.0, math.nan), "b": {"c": 2**63 - 1, "d": -(2**63), "g": -(2**63) - 1}, "e": math.inf, "f": True}
     assert list(unfit_numbers(tree)) == [
         Complaint(("a", 1), "a[1] must be a number, got NaN"),
-        Complaint(("b", "g"), "b.g must be a number that fits into 64 bits, got a whole number of 64 bits"),
+        Complaint(("b", "g"), "b.g must be a number in [-2^63, 2^63 - 1], got a whole number of 64 bits"),
     ]
 
 

@@ -434,11 +434,10 @@ def test_an_override_reaches_tables_lists_and_all_algorithms():
         ('"quoted"', "quoted"),
         ("a = b", "a = b"),
         ("1\nhorizon = 2", "1\nhorizon = 2"),
-        ("", ""),
     ],
 )
 def test_an_overriding_value_that_is_no_toml_is_text(text, value):
-    assert read(study(), f"title={text}").title == (value or "study")
+    assert read(study(), f"title={text}").title == value
 
 
 def test_an_override_replaces_a_sweep_and_a_sweep_replaces_a_parameter():
@@ -459,6 +458,7 @@ def test_an_override_replaces_a_sweep_and_a_sweep_replaces_a_parameter():
         ("horizon.x=5", "--set horizon.x=5: horizon must be a table to have the key 'x', got 1000"),
         ("problem.agent=5", "--set problem.agent=5: unknown key 'agent' in problem; did you mean 'agents'?"),
         ("algorithm.2.epsilon=5", "--set algorithm.2.epsilon=5: algorithm must have an index in 0..1, got 2"),
+        ("algorithm.-1.epsilon=5", "--set algorithm.-1.epsilon=5: algorithm must have an index in 0..1, got -1"),
         (
             "algorithm.epsilon=5",
             "--set algorithm.epsilon=5: unknown key 'epsilon' in algorithm[0] (ucb1); known keys: name, label, sweep",
@@ -579,7 +579,14 @@ REFUSED = {
     ),
     "algorithm is a name": (study(algorithm=["ucb1"]), "algorithm[0] must be a table, got 'ucb1' (text)"),
     "algorithm without name": (with_algorithms({"epsilon": 1}), "algorithm[0].name must be text, got nothing"),
-    "label of wrong type": (with_algorithms(fed_ucb(label=3, epsilon=1)), "algorithm[0].label must be text, got 3"),
+    "label of wrong type": (
+        with_algorithms(fed_ucb(label=3, epsilon=1)),
+        "algorithm[0].label must be text that is not blank, got 3",
+    ),
+    "value swept twice": (
+        with_algorithms(fed_ucb(sweep={"epsilon": [1, 2, 1.0]})),
+        "algorithm[0].sweep.epsilon[2] of fed-ucb must be a value that was not there before, got 1.0",
+    ),
     "swept value out of range": (
         with_algorithms(fed_ucb(sweep={"epsilon": [1, 0, 2]})),
         f"{SWEPT}[1] of fed-ucb must be a number > 0 (inf: no privacy), got 0",
@@ -620,7 +627,7 @@ REFUSED = {
     "seed negative": (study(seed=-1), "seed must be a whole number >= 0, got -1"),
     "one checkpoint": (study(checkpoints=1), "checkpoints must be a whole number in [2, 10000], got 1"),
     "many checkpoints": (study(checkpoints=10001), "checkpoints must be a whole number in [2, 10000], got 10001"),
-    "title a number": (study(title=3), "title must be text, got 3"),
+    "title a number": (study(title=3), "title must be text that is not blank, got 3"),
     "unknown key": (study(horizont=3), "unknown key 'horizont'; did you mean 'horizon'?"),
     "unknown key, none near": (
         study(network__foo=3),

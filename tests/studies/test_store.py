@@ -8,7 +8,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from coterie.errors import StateError, StorageError
+from coterie.errors import FencedError, StateError, StorageError, UsageError
 from coterie.studies import load_study
 from coterie.studies.results import manifest
 from coterie.studies.running import run_batches
@@ -242,11 +242,25 @@ def test_a_folder_that_another_run_is_in_is_refused_but_a_finished_one_is_shown(
     before = contents(half)
     with open_folder(half, manifest(study.specification)):
         for fresh in (False, True):
-            with pytest.raises(StateError, match=r"/half: is in use by another run: wait until it has ended, or name another"):
+            with pytest.raises(FencedError, match=r"/half: is in use by another run: wait until it has ended, or name another"):
                 study.run(out=half, fresh=fresh)
     assert contents(half) == before
     with open_folder(run, manifest(study.specification)):
         assert len(study.run(out=run).summary) == 2
+
+
+def test_what_a_refused_run_has_made_goes_away_again_and_what_was_there_stays(study, half, tmp_path):
+    about, before = manifest(study.specification), contents(half)
+    (tmp_path / "kept").mkdir()
+    for name in ("new/below", "kept"):
+        with pytest.raises(UsageError), open_folder(tmp_path / name, about):
+            (tmp_path / name / "parts").mkdir()
+            (tmp_path / name / "parts/0000-0000000.npz").write_bytes(b"part")
+            raise UsageError("horizon must be shorter")
+    assert not (tmp_path / "new").exists() and not list((tmp_path / "kept").iterdir())
+    with pytest.raises(UsageError), open_folder(half, about):
+        raise UsageError("horizon must be shorter")
+    assert contents(half) == before
 
 
 @pytest.mark.parametrize("files", range(4))

@@ -1,7 +1,11 @@
 """The words of the study in place of ours."""
 
+from typing import Any
+
 import pytest
 
+from coterie.errors import UsageError
+from coterie.studies import load_study
 from coterie.studies.words import Words, plural_of
 
 
@@ -43,3 +47,14 @@ def test_without_words_of_its_own_the_text_stays_the_same() -> None:
 )
 def test_plurals_are_written_as_people_do(noun: str, plural: str) -> None:
     assert plural_of(noun) == plural
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\t\n"])
+@pytest.mark.parametrize(("table", "key"), [("words", "agent"), ("words", "arm"), ("", "title"), ("algorithm", "label")])
+def test_blank_words_titles_and_labels_are_refused(table: str, key: str, blank: str) -> None:
+    study: dict[str, Any] = {"horizon": 5, "problem": {"means": [0.5, 0.4], "agents": 2}, "algorithm": [{"name": "ucb1"}]}
+    target = study["algorithm"][0] if table == "algorithm" else study.setdefault(table, {}) if table else study
+    target[key] = blank
+    where = {"words": "words.", "algorithm": r"algorithm\[0\]."}.get(table, "")
+    with pytest.raises(UsageError, match=f"^study: {where}{key} must be text that is not blank, got '"):
+        load_study(study)

@@ -22,7 +22,7 @@ COLOURS = {"holds": "green", "does not hold": "red", "holds only if": "yellow", 
 
 
 def claims(
-    paper: list[str] = typer.Argument(None, metavar="[PAPER...]", help="li-song, zhu, dubey or solanki. Default: all."),
+    paper: list[str] = typer.Argument(None, metavar="PAPER", help="li-song, zhu, dubey or solanki. Default: all."),
     check: bool = typer.Option(False, "--check", help="Run the studies, and judge every claim by their numbers."),
     full: bool = typer.Option(False, "--full", help="With --check: at the papers' repetitions."),
     workers: int = typer.Option(None, metavar="N", parser=whole("--workers", 1), help="Worker threads. Default: all cores."),

@@ -44,6 +44,17 @@ def number(option: str, allowed: str = "a number > 0") -> Callable[[Any], float]
     return read
 
 
+def place(option: str, wanted: str) -> Callable[[Any], Path]:
+    """Reads where something goes: nothing is no place, though a path would take it for the present folder."""
+
+    def read(text: Any) -> Path:
+        if not str(text).strip():
+            raise UsageError(f"{option} must be {wanted}, got {str(text)!r}")
+        return Path(text)
+
+    return read
+
+
 def run_folder(text: Any) -> Path:
     """Nothing is no folder, though a path would take it for the present one."""
     if not str(text).strip():

@@ -12,7 +12,7 @@ from coterie.cli.deployed import installed
 from coterie.cli.layout import Entry, lines, wrapped
 from coterie.cli.options import number, whole
 from coterie.cli.progress import HELP, waiting
-from coterie.errors import UsageError
+from coterie.errors import StorageError, UsageError
 from coterie.limits import AGENTS_MOST, ARMS_MOST, EPSILON_RANGE, HORIZON_MOST
 
 GAP = "a number >= 1e-06 and < best (default 0.6)"
@@ -37,12 +37,12 @@ def plan(
         0.0,
         metavar="C",
         parser=number("--message-cost", "a finite number >= 0"),
-        help="What a message costs, in rewards; default 0.",
+        help="What a message costs, in rewards.",
     ),
     no_server: bool = typer.Option(False, "--no-server", help="There is none: agents talk to one another."),
     unlike: bool = typer.Option(False, "--unlike", help="Agents' means differ, and what is best on average counts."),
     liars: float = typer.Option(
-        0.0, metavar="S", parser=number("--liars", "a number >= 0 and < 0.5"), help="The share of agents that lie; default 0."
+        0.0, metavar="S", parser=number("--liars", "a number >= 0 and < 0.5"), help="The share of agents that lie."
     ),
     trust: str = typer.Option(
         "nobody", metavar="nobody|aggregation|server", help="Who may see what is not protected: sums only, or all reports."
@@ -72,7 +72,10 @@ def plan(
 
         if federation.exists():
             raise UsageError(f"--federation must be a file that is not there yet, got {federation}")
-        check_writable(federation)
+        try:
+            check_writable(federation)
+        except StorageError as error:
+            raise StorageError(f"--federation {error}") from None
     try:
         guess = Guess(agents, arms, horizon, epsilon, gap, best, message_cost, not no_server, unlike, liars, trust)
     except UsageError as error:  # it begins with the name of the field
@@ -81,17 +84,21 @@ def plan(
         made = Plan(guess, workers, shown.show)
         ask(made.estimate().seconds, yes, shown)
         found = made.document()
-    if federation:
-        row = made.recommended
-        write(federation, draft(row.choice.table(row.epsilon), agents, arms, horizon, str(federation)))
     if as_json:
         write_json(found)
-        return
     console = output()
-    for line in plan_lines(found, console.width):
+    for line in [] if as_json else plan_lines(found, console.width):
         console.print(line, soft_wrap=True)
     if federation:
-        console.print(f"federation: {federation}, to be filled in", soft_wrap=True)
+        row = made.recommended
+        try:
+            write(federation, draft(row.choice.table(row.epsilon), agents, arms, horizon, str(federation)))
+        except UsageError as error:  # the plan is an answer, also where nobody is to be joined
+            why = str(error).removeprefix("--federation must be left out here: ")
+            typer.echo(f"coterie: {federation}: was not written: {why}", err=True)
+            return
+        if not as_json:
+            console.print(f"federation: {federation}, to be filled in", soft_wrap=True)
 
 
 def plan_lines(found: dict[str, Any], width: int) -> list[Text]:

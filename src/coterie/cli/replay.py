@@ -8,6 +8,7 @@ from rich.text import Text
 from coterie.cli.console import output, visible, write_json
 from coterie.cli.layout import Entry, lines, wrapped
 from coterie.cli.progress import waiting
+from coterie.errors import UsageError
 
 if TYPE_CHECKING:
     from coterie.problem.offpolicy import Logged
@@ -37,6 +38,9 @@ def replay(
     """
     from coterie.problem import offpolicy
 
+    for text in policy:
+        if policy.count(text) > 1:
+            raise UsageError(f"--policy {text} must be given once, got it {policy.count(text)} times")
     with waiting("reading the log"):
         found = offpolicy.read_log(log)
         means = None if model is None else offpolicy.model_of(model, found)

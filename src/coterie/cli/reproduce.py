@@ -7,7 +7,7 @@ import typer
 
 from coterie.cli.console import output
 from coterie.cli.interrupts import keeps
-from coterie.cli.options import whole
+from coterie.cli.options import place, whole
 from coterie.cli.progress import HELP, waiting
 from coterie.errors import FAILED, UsageError, hint
 
@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 
 def reproduce(
     what: list[str] = typer.Argument(
-        None, metavar="[PAPER|FIGURE...]", help="li-song, zhu, dubey, solanki, or a figure such as li-song/4. Default: all."
+        None, metavar="PAPER|FIGURE", help="li-song, zhu, dubey, solanki, or a figure such as li-song/4. Default: all."
     ),
     full: bool = typer.Option(False, "--full", help="At the papers' repetitions and horizons: some twenty minutes for all."),
-    out: Path = typer.Option(Path("reproduction"), metavar="DIR", help="Where the pages go."),
+    out: Path = typer.Option(
+        Path("reproduction"), metavar="DIR", parser=place("--out", "a folder"), help="Where the pages go."
+    ),
     workers: int = typer.Option(None, metavar="N", parser=whole("--workers", 1), help="Worker threads. Default: all cores."),
     progress: str = typer.Option("bar", metavar="bar|json|none", help=HELP),
 ) -> None:
@@ -47,7 +49,7 @@ def reproduce(
         for lab, (paper, judged) in zip(labs, found, strict=True):
             pictures = {figure.id: drawn(lab, figure, out) for figure in paper.figure}
             write_paper(out / f"{paper.id}.html", paper, judged, pictures, full)
-        write_index(out / "index.html", found, full)
+        write_index(out / "index.html")
     console = output()
     for paper, judged in found:
         console.print(f"{paper.authors} ({paper.year}): {sentence(judged)}")

@@ -8,7 +8,7 @@ from rich.text import Text
 from coterie.cli.completing import settings, study_names
 from coterie.cli.console import output, visible, write_json
 from coterie.cli.interrupts import keeps
-from coterie.cli.options import left_out, one_of, whole
+from coterie.cli.options import left_out, one_of, place, whole
 from coterie.cli.progress import HELP, waiting
 from coterie.cli.table import summary_lines, warnings_of
 
@@ -17,7 +17,9 @@ def run(
     study: str = typer.Argument(
         help="A TOML file, or the name of a built-in study (see `coterie studies`).", autocompletion=study_names
     ),
-    out: Path = typer.Option(None, metavar="DIR", help="Where to keep the run. Default: runs/<name>-<hash>"),
+    out: Path = typer.Option(
+        None, metavar="DIR", parser=place("--out", "a folder"), help="Where to keep the run. Default: runs/<name>-<hash>"
+    ),
     sets: list[str] = typer.Option(
         [], "--set", metavar="KEY=VALUE", help="Override a value, e.g. --set horizon=1000", autocompletion=settings
     ),

@@ -1,5 +1,6 @@
 """What can be wrong with a command line itself: names that do not exist, and options that say two things."""
 
+from inspect import cleandoc
 from typing import Any
 
 from typer.core import TyperCommand
@@ -9,6 +10,27 @@ from coterie.errors import UsageError, hint
 
 class Command(TyperCommand):
     """A command that refuses an option given twice, as the first value would be ignored in silence, and names all that miss."""
+
+    def __init__(self, *words: Any, **named: Any):
+        """Paragraphs of the help are filled to the terminal, arguments stand in capitals, and a flag takes no value to name."""
+        super().__init__(*words, **named)
+        paragraphs = cleandoc(self.help or "").split("\n\n")
+        self.help = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+        for one in self.params:
+            if one.metavar is None and one.param_type_name == "argument":
+                one.metavar = str(one.name).upper()
+            elif one.metavar is None and getattr(one, "is_flag", False):
+                one.metavar = " "
+
+    def get_help_option(self, ctx: Any) -> Any:
+        found = super().get_help_option(ctx)
+        if found is not None:
+            found.metavar = " "
+        return found
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Some releases of typer put what must be given into braces."""
+        return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         words = args[: args.index("--") if "--" in args else len(args)]

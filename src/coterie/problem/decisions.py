@@ -13,11 +13,12 @@ Several rows of successes and trials add up. Other columns are ignored, unless o
 below the header. A table is read in a stream, so that it may be larger than memory.
 """
 
+import csv
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from math import inf
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,6 +34,7 @@ KNOWN = ("agent", "arm", "successes", "trials", "reward", "probability", "person
 FEW = 30  # rewards, below which a mean is hardly known
 Z = 1.959963984540054  # of a 95 % interval
 COUNT_MOST = 2**53
+END_LOOKED_AT = 4096  # bytes of a CSV that may be empty lines
 CHANCE_FLOOR = 1e-12  # of a choice: what is less likely has more weight than any sum can bear
 TWICE = re.compile(r"(.+)_duplicated_\d+")  # what polars calls the second column of a name
 
@@ -190,8 +192,10 @@ class Log:
     def __init__(self, found: Source):
         self.source, path = found, found.path
         try:
-            parquet = Path(path).suffix == ".parquet"
-            scan = pl.scan_parquet(path, glob=False) if parquet else pl.scan_csv(path, infer_schema=False, glob=False)
+            if Path(path).suffix == ".parquet":
+                scan = pl.scan_parquet(path, glob=False)
+            else:
+                scan = _without_end(pl.scan_csv(path, infer_schema=False, glob=False), _blank_end(found))
             self.schema = scan.collect_schema()
         except pl.exceptions.PolarsError as error:
             raise self.unreadable(error) from None
@@ -213,7 +217,12 @@ class Log:
             raise self.source.unfit(f"{wanted}, with commas between them", f"{self.columns[0]!r}")
         if "arm" not in self.columns or len(given) != 1:
             both = "both" if len(given) == 2 else f"only {', '.join(map(repr, self.columns[:12]))}"
-            raise self.source.unfit(wanted, both)
+            meant = [word for name in strangers if (word := nearest(name.strip(), absent)) is not None and not given[1:]]
+            hinted = f" (did you mean {', '.join(map(repr, dict.fromkeys(meant)))}?)" if meant else ""
+            raise self.source.unfit(wanted + hinted, both)
+        for name in KNOWN:
+            if name in self.columns and self.schema[name].is_nested():
+                raise self.source.unfit(f"have one value in each row of {name}", f"{self.schema[name]}")
         if given == [FORMS[0]] and "probability" in self.columns:
             raise self.source.unfit("have one row for each choice where it has the column probability", "successes and trials")
         for name in strangers:
@@ -226,7 +235,8 @@ class Log:
         return text.cast(pl.Float64, strict=False)
 
     def name(self, column: str) -> pl.Expr:
-        text = pl.col(column).cast(pl.String).str.strip_chars()
+        known = pl.col(column).fill_nan(None) if self.schema[column].is_float() else pl.col(column)
+        text = known.cast(pl.String).str.strip_chars()
         return pl.when(text != "").then(text)
 
     def checks(self) -> Iterator[tuple[str, str, pl.Expr]]:
@@ -254,7 +264,8 @@ class Log:
 
     def unreadable(self, error: Exception) -> UsageError:
         told = "is not text in UTF-8" if "utf-8" in str(error) else "is none"
-        told = "has rows with more fields than the header" if "more fields" in str(error) else told
+        if Path(self.source.path).suffix != ".parquet":
+            told = _misshapen(self.source.path) or told
         wanted = "be the path of a CSV or Parquet table"
         return UsageError(f"{self.source.place} must {wanted}, got {self.source.path!r}, which {told}")
 
@@ -270,8 +281,56 @@ class Log:
         if all(value is None for value in values.values()):
             raise self.source.unfit("have no empty lines", f"one as row {row + 1:,}")
         for column, wanted, bad in wrong:
+            if column == "reward" and isinstance(values[column], str) and not _is_number(values[column]):
+                wanted = "a number"  # in which range is the study's to say
             if self.collect(self.lazy.filter(pl.col("row") == row).select(bad.alias("bad")))["bad"][0]:
                 raise self.source.unfit_row(column, wanted, row, values[column])
+
+
+def _blank_end(found: Source) -> int:
+    """How many empty lines a CSV ends with: editors leave them. UTF-16 is refused."""
+    with open(found.path, "rb") as file:
+        if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
+            wanted = "be the path of a CSV or Parquet table"
+            raise UsageError(f"{found.place} must {wanted}, got {found.path!r}, which is text in UTF-16: save it as UTF-8")
+        file.seek(max(0, found.size - END_LOOKED_AT))
+        end = file.read().decode(errors="replace")
+    return max(0, end[len(end.rstrip()) :].count("\n") - 1)
+
+
+def _without_end(scan: pl.LazyFrame, lines: int) -> pl.LazyFrame:
+    """Without as many of the last rows as are empty, which is asked only where there are empty lines."""
+    if not lines or not (rows := int(scan.select(pl.len()).collect(engine="streaming").item())):
+        return scan
+    ends = scan.slice(max(0, rows - lines)).select(pl.all_horizontal(pl.all().str.strip_chars().fill_null("") == ""))
+    empty = ends.collect(engine="streaming").to_series().to_list()
+    return scan.head(rows - next((place for place, one in enumerate(reversed(empty)) if not one), len(empty)))
+
+
+def _misshapen(path: str) -> str:
+    """The first row of a CSV that cannot be read, and why. Only where it is known that there is one: this is slow."""
+    row = 0
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            fields = len(next(reader))
+            for row, entries in enumerate(reader, 1):
+                if len(entries) > fields:
+                    return f"has {len(entries)} fields in row {row:,}, and {fields} in its header"
+    except UnicodeDecodeError:
+        return "is not text in UTF-8"
+    except csv.Error:
+        return f"has a quote that is not closed, or stands inside a field, in row {row + 1:,}"
+    except (OSError, StopIteration):
+        pass
+    return ""
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def _tables(frame: Log, reward: pl.Expr) -> tuple[Decisions, float, float]:

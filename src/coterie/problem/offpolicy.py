@@ -161,8 +161,10 @@ def _policy_table(file: str, log: Logged, place: str) -> np.ndarray:
     try:
         frame = pl.read_parquet(file) if Path(file).suffix == ".parquet" else pl.read_csv(file, infer_schema=False)
         chance = frame["probability"].cast(pl.Float64).to_list()
-        arm, agent = frame["arm"].cast(pl.String), frame["agent"].cast(pl.String) if "agent" in frame.columns else None
-    except pl.exceptions.PolarsError:
+        told = [column for column in ("arm", "agent") if column in frame.columns]
+        names = {column: frame[column].cast(pl.String).str.strip_chars() for column in told}
+        arm, agent = names["arm"], names.get("agent")
+    except (pl.exceptions.PolarsError, KeyError):
         raise found.unfit("be a table of arm and probability, and agent where they differ", "none") from None
     shares, met = np.zeros((max(1, len(log.agents)), len(log.arms))), set[tuple[Any, Any]]()
     for row, number in enumerate(chance):

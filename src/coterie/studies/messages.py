@@ -21,6 +21,7 @@ from coterie.options import Takes
 KeyPath = tuple[str | int, ...]
 Model = TypeVar("Model", bound=BaseModel)
 
+WHOLE_MOST = 2**63 - 1
 WIDTH_MAX = 80  # characters of a given value that are shown
 
 
@@ -65,7 +66,7 @@ def unfit_numbers(tree: Any, path: KeyPath = ()) -> Iterator[Complaint]:
     elif isinstance(tree, float) and math.isnan(tree):
         yield Complaint(path, f"{spell(path)} must be a number, got {given(tree)}")
     elif isinstance(tree, int) and not -(2**63) <= tree < 2**63:
-        yield Complaint(path, f"{spell(path)} must be a number that fits into 64 bits, got {given(tree)}")
+        yield Complaint(path, f"{spell(path)} must be a number in [-2^63, 2^63 - 1], got {given(tree)}")
 
 
 def complain(detail: ErrorDetails, path: KeyPath, kind: Any, owner: str) -> Complaint:
@@ -106,7 +107,7 @@ def unknown_key(path: KeyPath, known: Collection[str], owner: str = "") -> Compl
     *parent, key = path
     place = f" in {spell(parent)}" if parent else ""
     algorithm = f" ({owner})" if owner else ""
-    near, other = nearest(str(key), known), f"known keys: {', '.join(known)}"
+    near, other = nearest(str(key), known), f"known keys: {', '.join(known)}" if known else "there are none to set"
     text = f"unknown key {given(key)}{place}{algorithm}{hint(str(key), known, other)}"
     return Complaint(path, text, (*parent, near) if near else None)
 
@@ -214,8 +215,13 @@ def range_of(limits: dict[str, Any]) -> str:
     high = next(((sign, limits[name]) for name, sign in (("le", "<="), ("lt", "<")) if name in limits), None)
     if low and high:
         opening, closing = "[" if low[0] == ">=" else "(", "]" if high[0] == "<=" else ")"
-        return f" in {opening}{low[1]:.15g}, {high[1]:.15g}{closing}"
-    return "".join(f" {sign} {value:.15g}" for sign, value in filter(None, (low, high)))
+        return f" in {opening}{end_of(low[1])}, {end_of(high[1])}{closing}"
+    return "".join(f" {sign} {end_of(value)}" for sign, value in filter(None, (low, high)))
+
+
+def end_of(value: float) -> str:
+    """What has nineteen digits is better said by its power."""
+    return "2^63 - 1" if value == WHOLE_MOST else f"{value:.15g}"
 
 
 def limits_of(marks: Iterable[Any]) -> dict[str, Any]:

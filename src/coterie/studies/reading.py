@@ -9,7 +9,7 @@ import hashlib
 import itertools
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,6 +34,7 @@ from coterie.studies.messages import (
 from coterie.studies.spec import AlgorithmTable, Faults, FaultTable, Row, Settings, Specification, StudyFile
 
 BUILTIN = Path(__file__).parent / "builtin"
+DESCRIBES = {"attack": "liars", "contaminant": "contamination", "range": "contamination", "one_way": "loss"}  # which fault
 
 
 class Algorithm(NamedTuple):
@@ -107,7 +108,7 @@ def text_of(source: str | Path) -> str:
     try:
         if not str(source):  # a path of no letters is the folder one stands in
             raise FileNotFoundError
-        return file.read_text(encoding="utf-8")
+        return file.read_text(encoding="utf-8-sig")  # some editors put a mark before the text
     except FileNotFoundError:
         near = hint(file.stem, builtin_names(), "`coterie studies` lists them")
         wanted = "the path of a TOML file or the name of a built-in study"
@@ -194,6 +195,8 @@ def targets(tree: Any, keys: Sequence[str], above: KeyPath = ()) -> Iterator[Key
     """The places dotted keys mean. A key on a list of tables, without an index, means every table of it."""
     if not keys:
         yield above
+    elif isinstance(tree, tuple) and re.fullmatch(r"-\d+", keys[0]):
+        raise LookupError(f"{spell(above)} must have an index in 0..{len(tree) - 1}, got {keys[0]}")
     elif isinstance(tree, tuple) and not keys[0].isdecimal():
         for index, entry in enumerate(tree):
             yield from targets(entry, keys, (*above, index))
@@ -255,6 +258,9 @@ def read_faults(table: Any, file: StudyFile | None) -> tuple[list[tuple[str, Fau
             wrong.append(Complaint(place, f"{spell(place)} must be left out where {spell((*path, key))} is given"))
     if wrong or not isinstance(table, dict):
         return [], wrong
+    wrong = [*idle_faults(table, checked.sweep), *repeated(path, checked.sweep)] if file else []
+    if wrong:
+        return [], wrong
     fixed, found, complaints = without(table, "sweep"), dict[Faults, str](), []
     for combination in itertools.product(*(list(enumerate(values)) for values in checked.sweep.values())):
         chosen = dict(zip(checked.sweep, combination, strict=True))
@@ -269,6 +275,27 @@ def read_faults(table: Any, file: StudyFile | None) -> tuple[list[tuple[str, Fau
             words = [spelled(key, value) for key in chosen if (value := getattr(faults, key)) is not None]
             found.setdefault(faults, " ".join(words))
     return [(words, faults) for faults, words in found.items()], complaints
+
+
+def idle_faults(table: dict[str, Any], sweep: Mapping[str, tuple[Any, ...]]) -> Iterator[Complaint]:
+    """What describes a fault needs one. A fault that is written as 0 is switched off, with all that describes it."""
+    for key, fault in DESCRIBES.items():
+        path, value = (("faults", "sweep", key), sweep[key]) if key in sweep else (("faults", key), table.get(key))
+        if value not in (None, False) and fault not in table and fault not in sweep:
+            yield Complaint(path, f"{spell(path)} must be left out without faults.{fault}, got {given(value)}")
+
+
+def repeated(path: KeyPath, sweep: Mapping[str, tuple[Any, ...]], owner: str = "") -> Iterator[Complaint]:
+    """A value that is swept twice would run the same row twice."""
+    for key, values in sweep.items():
+        met = set[Any]()
+        for index, value in enumerate(values):
+            if not isinstance(value, Hashable):
+                continue
+            if (type(value) is bool, value) in met:
+                place = (*path, "sweep", key, index)
+                yield Complaint(place, f"{spell(place, owner)} must be a value that was not there before, got {given(value)}")
+            met.add((type(value) is bool, value))
 
 
 def with_faults(row: Row, faults: list[tuple[str, Faults]]) -> Iterator[Row]:
@@ -297,7 +324,7 @@ def expand(
 ) -> tuple[list[Row], list[Complaint]]:
     """One row for each combination of the swept values; the first key changes slowest."""
     fields = algorithm.options.model_fields
-    complaints = list(misplaced_keys(path, checked, algorithm))
+    complaints = [*misplaced_keys(path, checked, algorithm), *repeated(path, checked.sweep, algorithm.name)]
     fixed = {key: value for key, value in checked.parameters.items() if key in fields}
     sweep = {key: list(enumerate(values)) for key, values in checked.sweep.items() if key in fields}
     rows = []

@@ -4,6 +4,7 @@ Run r of all studies has the same seed, so an exponent is fitted to each run, by
 is that of their mean.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -43,6 +44,7 @@ def sizes(over: str) -> tuple[str, list[float]]:
     ('problem.agents', [10, 20, 40])
     """
     key, _, text = over.partition("=")
+    key = key.strip()
     values = [parse_value(part.strip()) for part in text.split(",")]
     if len(values) < VALUES_LEAST or not all(type(value) in (int, float) and value > 0 for value in values):
         raise UsageError(f"--over must be KEY=A,B,... with at least {VALUES_LEAST} numbers > 0, got {over!r}")
@@ -53,7 +55,10 @@ def sizes(over: str) -> tuple[str, list[float]]:
 
 def studies_of(study: str, sets: Sequence[str], over: str) -> list[Study]:
     key, values = sizes(over)
-    return [load_study(study, [*sets, f"{key}={value}"]) for value in values]
+    try:
+        return [load_study(study, [*sets, f"{key}={value}"]) for value in values]
+    except UsageError as error:  # the last setting is ours: a user has given it as --over
+        raise UsageError(re.sub(rf"^--set {re.escape(key)}=[^:]*:", f"--over {over}:", str(error))) from None
 
 
 def scale(

@@ -32,7 +32,7 @@ from coterie.limits import REWARDS_SUMMED_MOST
 from coterie.network import GRAPHS, from_edges, parts
 from coterie.studies.messages import given, misfit
 from coterie.studies.problems import Problem
-from coterie.studies.tables import Agent, Agents, Hops, Price, Rounds, Runs, Table, left_out, refuse_strangers
+from coterie.studies.tables import Agent, Agents, Hops, Price, Rounds, Runs, Table, Wording, left_out, refuse_strangers
 
 EDITION = 4  # of the numbers a study gives: a new one wherever their meaning changes, so that runs lie in folders of their own
 
@@ -129,8 +129,8 @@ class FaultTable(Faults):
 class Words(Table):
     """What the page calls an agent and an arm."""
 
-    agent: str = Field(default="agent", title="what the page calls an agent")
-    arm: str = Field(default="arm", title="what it calls an arm")
+    agent: Wording = Field(default="agent", title="what the page calls an agent")
+    arm: Wording = Field(default="arm", title="what it calls an arm")
 
 
 class Settings(Table):
@@ -138,7 +138,7 @@ class Settings(Table):
 
     horizon: Rounds = Field(title="rounds: every agent decides once in each")
     replications: Runs = Field(default=20, title="runs of each row; row by row they meet the same instances and seeds")
-    seed: Annotated[int, Field(ge=0)] = Field(default=0, title="of all random numbers")
+    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = Field(default=0, title="of all random numbers")
     checkpoints: Annotated[int, Field(ge=2, le=10_000)] = Field(default=100, title="rounds at which regret is kept")
     problem: Problem = Field(title="what is being learned")
     network: Network = Field(default=Network(), title="who talks to whom")
@@ -172,7 +172,7 @@ class Settings(Table):
 class StudyFile(Settings):
     """The top level of a study file. The tables of algorithms depend on the algorithm and are checked one by one."""
 
-    title: str | None = Field(default=None, title="what the study asks; {problem.agents} stands for a key")
+    title: Wording | None = Field(default=None, title="what the study asks; {problem.agents} stands for a key")
     algorithm: tuple[dict[str, Any], ...] = Field(min_length=1, description="written [[algorithm]]")
 
 
@@ -182,7 +182,7 @@ class AlgorithmTable(BaseModel):
     model_config = ConfigDict(strict=True, extra="allow", frozen=True)
 
     name: str = Field(title="an algorithm, or the path of a file of one's own")
-    label: str | None = Field(default=None, title="what the row is called; {epsilon} stands for an option")
+    label: Wording | None = Field(default=None, title="what the row is called; {epsilon} stands for an option")
     sweep: dict[str, Annotated[tuple[Any, ...], Field(min_length=1)]] = Field(
         default_factory=dict, title="a list of values for an option: a row for each; of several, for each combination"
     )

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from coterie.errors import StateError, StorageError, UsageError
-from coterie.files import SCRATCH, alone, make_folder, read, refused, write
+from coterie.errors import FencedError, StateError, StorageError, UsageError
+from coterie.files import SCRATCH, locked, make_folder, read, refused, write
 from coterie.studies.rows import Summary
 from coterie.version import VERSION
 
@@ -34,13 +34,17 @@ HOLDS = "holds"  # of a part: the names of its columns, so that a missing one is
 def open_folder(folder: Path, about: Mapping[str, Any], fresh: bool = False) -> Iterator[bool]:
     """The folder of the run that the manifest `about` tells of, for this process alone; true: the run is complete there.
 
-    A run that was begun goes on. `fresh`: what a run left there is removed first.
+    A run that was begun goes on. `fresh`: what a run left there is removed first. What this one has made goes away again where
+    it is refused, so that the next can have the folder.
     """
     if not fresh and is_complete(folder, about):
         yield True
         return
+    made = [place for place in (folder, *folder.parents) if not place.exists()]
     make_folder(folder)
-    with alone(folder):
+    with locked(folder, wait=False) as is_mine:
+        if not is_mine:
+            raise FencedError(f"{folder}: is in use by another run: wait until it has ended, or name another folder")
         _check_kinds(folder)
         if fresh:
             clear(folder)
@@ -51,7 +55,12 @@ def open_folder(folder: Path, about: Mapping[str, Any], fresh: bool = False) -> 
         _sweep(folder)
         if complete is None:
             write(folder / MANIFEST, json_text(about))
-        yield bool(complete)
+        try:
+            yield bool(complete)
+        except UsageError:
+            if complete is None:
+                _take_back(folder, made)
+            raise
 
 
 def is_complete(folder: Path, about: Mapping[str, Any]) -> bool | None:
@@ -158,6 +167,15 @@ def clear(folder: Path) -> None:
         raise StateError(f"{folder / PARTS}: must be a folder, got a link: nothing was removed")
     _remove_parts(folder)
     _remove(folder / name for name in FILES)
+
+
+def _take_back(folder: Path, made: Iterable[Path]) -> None:
+    """What a run has made, with the folders that were not there before it."""
+    with contextlib.suppress(StorageError):  # why it was refused is the better thing to say
+        clear(folder)
+    for place in made:
+        with contextlib.suppress(OSError):  # something else lies there and stays
+            place.rmdir()
 
 
 def is_run(folder: Path) -> bool:

@@ -6,10 +6,11 @@ The `title` of a field is what the reference says of it; a `description` is also
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
-from pydantic import AllowInfNan, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AllowInfNan, BaseModel, ConfigDict, Field
 
 from coterie.choices import Kind, strangers
 from coterie.limits import AGENTS_MOST, ARMS_MOST, HORIZON_MOST, REPLICATIONS_MOST, REWARD_MOST
+from coterie.options import Takes
 from coterie.studies.messages import alternatives, given, misfit
 
 Rounds = Annotated[int, Field(ge=1, le=HORIZON_MOST)]
@@ -19,6 +20,17 @@ Arms = Annotated[int, Field(ge=2, le=ARMS_MOST)]
 Agent = Annotated[int, Field(ge=0)]
 Hops = Annotated[int, Field(ge=0, le=AGENTS_MOST)]
 Price = Annotated[float, Field(ge=0, le=REWARD_MOST), AllowInfNan(False)]
+NOT_BLANK = "text that is not blank"
+
+
+def not_blank(text: str) -> str:
+    """A page cannot show a name that nobody can see."""
+    if not text.strip():
+        raise ValueError(f"must be {NOT_BLANK}")
+    return text
+
+
+Wording = Annotated[str, AfterValidator(not_blank), Takes(NOT_BLANK)]
 
 
 class Table(BaseModel):
