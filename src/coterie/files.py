@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from coterie.errors import StateError, StorageError
+from coterie.errors import FencedError, StateError, StorageError
 
 try:
     import fcntl
@@ -79,7 +79,7 @@ def alone(folder: Path) -> Iterator[None]:
     """No other process is inside with the same folder."""
     with locked(folder, wait=False) as is_mine:
         if not is_mine:
-            raise StateError(f"{folder}: is in use by another run: wait until it has ended, or name another folder")
+            raise FencedError(f"{folder}: is in use by another run: wait until it has ended, or name another folder")
         yield
 
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from coterie.errors import FencedError, StateError, StorageError, UsageError
-from coterie.files import SCRATCH, locked, make_folder, read, refused, write
+from coterie.errors import StateError, StorageError, UsageError
+from coterie.files import SCRATCH, alone, make_folder, read, refused, write
 from coterie.studies.rows import Summary
 from coterie.version import VERSION
 
@@ -42,9 +42,7 @@ def open_folder(folder: Path, about: Mapping[str, Any], fresh: bool = False) -> 
         return
     made = [place for place in (folder, *folder.parents) if not place.exists()]
     make_folder(folder)
-    with locked(folder, wait=False) as is_mine:
-        if not is_mine:
-            raise FencedError(f"{folder}: is in use by another run: wait until it has ended, or name another folder")
+    with alone(folder):
         _check_kinds(folder)
         if fresh:
             clear(folder)
