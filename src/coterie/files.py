@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from coterie.errors import FencedError, StateError, StorageError
+from coterie.errors import FencedError, StorageError
 
 try:
     import fcntl
