@@ -11,7 +11,7 @@ import pytest
 from parties import NAMES, Party, at_work, broker_of, has_heard, make_parties, public_line, rewrite, until
 
 from coterie.deploy.keys import make_keys
-from coterie.deploy.wire.broker import CONFIGURATION, lay_out, write_broker
+from coterie.deploy.wire.broker import CONFIGURATION, HOLDER, lay_out, write_broker
 from coterie.deploy.wire.nats import NatsWire
 from coterie.errors import AuthError, UsageError
 
@@ -152,7 +152,7 @@ class Withholding:
         def write(*args, **kwargs):
             self.write(*args, **kwargs)
             found = json.loads((self.folder / CONFIGURATION).read_text())
-            for user in found["authorization"]["users"][1:]:
+            for user in (account["users"][0] for name, account in found["accounts"].items() if name != HOLDER):
                 allowed = user["permissions"]["publish"]["allow"]
                 user["permissions"]["publish"]["allow"] = [each for each in allowed if self.withheld not in each]
             (self.folder / CONFIGURATION).write_text(json.dumps(found))
