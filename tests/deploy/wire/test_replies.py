@@ -1,4 +1,4 @@
-"""A broker does not check where the answer to a request goes: with only its own keys, north sends answers where it may not write.
+"""A broker does not check where an answer goes: with only its own keys, north has answers sent where it may not write.
 
 What is answered can be chosen, as the last word of an own lane is. Whatever is tried, it happens in an account of north's own,
 in which there is nothing but what north may do.
@@ -147,7 +147,7 @@ def test_what_another_has_to_take_cannot_be_taken_or_acknowledged(tmp_path):
         await attack.have_sent(b'{"batch": 10}', f"$JS.API.CONSUMER.MSG.NEXT.{attack.stream}.centre")
         await attack.have_sent(b"+TERM", f"$JS.ACK.{attack.stream}.centre.1.1.1.1.0")
         found = await attack.admin.consumer_info(attack.stream, "centre")
-        assert (found.delivered.stream_seq, found.ack_floor.stream_seq, found.num_ack_pending, found.num_waiting) == (0, 0, 0, 0)
+        assert found.delivered.stream_seq == found.ack_floor.stream_seq == found.num_ack_pending == found.num_waiting == 0
 
     tried(tmp_path, attempt)
 

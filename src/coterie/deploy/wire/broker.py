@@ -75,7 +75,7 @@ def configuration(federation: Federation, out: Path, always_sync: bool = False) 
 
 
 def accounts(federation: Federation, owner: str) -> dict[str, Any]:
-    """The owner's, which holds the stream and exports each subject to the one member that may use it; and one for each member."""
+    """The owner's, which holds the stream and exports each subject to the one member that may use it, and one for each."""
     exports, found = [], {}
     for member in federation.members:
         account, subjects = account_of(member.name), uses(federation, member.name)

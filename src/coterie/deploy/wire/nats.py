@@ -56,6 +56,7 @@ class NatsWire:
         self.asked_until, self.asked = 0.0, 0  # of the standing request for words
         self.sign, self.unanswered = 0.0, 0  # when it last gave a sign of life; requests in a row that gave none
         self.one_by_one = 0  # words that are asked for singly, as an empty one has ended a request
+        self.dead, self.inboxes = False, 0  # a request of which the broker believes that it stands; inboxes for words so far
         self.gone = False  # the stream or the consumer was not there
         self.denied: set[str] = set()  # subjects that the broker does not grant, as the library tells them: in lower case
         self.error: Exception | None = None  # the last that the library told
@@ -155,9 +156,6 @@ class NatsWire:
         self.arrived, self.lost = asyncio.Queue(), asyncio.Event()
         arrived, lost = self.arrived, self.lost
 
-        async def take(message: Msg) -> None:
-            self._take(message, arrived)
-
         async def closed() -> None:
             lost.set()
             arrived.put_nowait(Unreachable("the connection to the broker was lost"))
@@ -167,7 +165,7 @@ class NatsWire:
                 self.address, nkeys_seed_str=self.seed, tls=self.trust, inbox_prefix=self.inbox, name=self.name,
                 ping_interval=5, max_outstanding_pings=2, error_cb=self._note_error, closed_cb=closed, **ONCE,
             )  # fmt: skip
-            await client.subscribe(f"{self.inbox}.words", cb=take)
+            await self._open_inbox(client)
             return client
         except ssl.SSLError as error:
             why = getattr(error, "verify_message", None) or error.reason
@@ -225,9 +223,22 @@ class NatsWire:
         self.asked, self.asked_until, self.sign = batch, now + PULL - LINGER, now
         self.unanswered += silent
         try:
-            await client.publish(self.next_words, json.dumps(wanted).encode(), reply=f"{self.inbox}.words")
+            if silent or self.dead:
+                await self.words.unsubscribe()
+                await self._open_inbox(client)
+            await client.publish(self.next_words, json.dumps(wanted).encode(), reply=self.words.subject)
         except (nats.errors.Error, OSError):
             raise Unreachable("the connection to the broker was lost") from None
+
+    async def _open_inbox(self, client: Client) -> None:
+        """A new one for each request that follows a dead one, which would take words as long as somebody listens there."""
+        arrived = self.arrived
+
+        async def take(message: Msg) -> None:
+            self._take(message, arrived)
+
+        self.dead, self.inboxes = False, self.inboxes + 1
+        self.words = await client.subscribe(f"{self.inbox}.words.{self.inboxes}", cb=take)
 
     def _take(self, message: Msg, arrived: asyncio.Queue[Msg | Unreachable]) -> None:
         self.sign, self.unanswered = asyncio.get_running_loop().time(), 0
@@ -238,7 +249,8 @@ class NatsWire:
             self.asked -= 1
             self.one_by_one = max(self.one_by_one - 1, 0)
             if not message.data and not message.headers:
-                self.asked, self.one_by_one = 0, 2 * BATCH  # to a server such an answer is the last: what follows it is lost
+                self.asked, self.dead = 0, True  # to a server such an answer is the last: what follows it is lost
+                self.one_by_one = 2 * BATCH
             arrived.put_nowait(message)
         elif status not in BEATS:
             self.asked = 0
