@@ -28,7 +28,7 @@ from coterie.deploy.stores import ledger
 from coterie.deploy.stores.chain import digest
 from coterie.deploy.up import BROKER, prepare
 from coterie.deploy.wire import probe
-from coterie.deploy.wire.broker import AUTHORITY, CERTIFICATE, CONFIGURATION, OWNER, lay_out, make_certificates
+from coterie.deploy.wire.broker import AUTHORITY, CERTIFICATE, CONFIGURATION, OWNER, account_of, lay_out, make_certificates
 from coterie.deploy.wire.embedded import LOG, EmbeddedBroker, _listens, server_path
 from coterie.deploy.wire.lanes import stream_of
 
@@ -429,7 +429,7 @@ def test_permissions_that_are_too_wide_or_too_narrow_are_told_and_nothing_comes_
         def permit(permissions):
             federation.broker.stop()
             written = json.loads(configuration.read_text())
-            written["authorization"]["users"][1]["permissions"] = permissions
+            written["accounts"][account_of(federation.names[0])]["users"][0]["permissions"] = permissions
             configuration.write_text(json.dumps(written))
             start_as_it_is(federation.broker)
 

@@ -8,10 +8,19 @@ import stat
 import nats
 import pytest
 from cryptography import x509
-from parties import at_work, broker_of, has_heard, make_parties, rewrite
+from parties import broker_of, make_parties, rewrite
 
 from coterie.deploy.keys import load_keys
-from coterie.deploy.wire.broker import CERTIFICATE, CONFIGURATION, OWNER, consumer_configuration, lay_out, write_broker
+from coterie.deploy.wire.broker import (
+    CERTIFICATE,
+    CONFIGURATION,
+    HOLDER,
+    OWNER,
+    account_of,
+    consumer_configuration,
+    lay_out,
+    write_broker,
+)
 from coterie.deploy.wire.lanes import Lanes, stream_of
 from coterie.errors import UsageError
 
@@ -35,7 +44,8 @@ def test_a_further_agent_changes_the_configuration_and_no_certificate(tmp_path):
     larger = make_parties(tmp_path, tls=True, names=("north", "south", "west", "east"))
     write_broker(larger, out)
     assert {path.name for path in out.iterdir() if path.read_bytes() != before[path.name]} == {CONFIGURATION}
-    known = {user["nkey"] for user in json.loads((out / CONFIGURATION).read_text())["authorization"]["users"]}
+    accounts = json.loads((out / CONFIGURATION).read_text())["accounts"].values()
+    known = {user["nkey"] for account in accounts for user in account["users"]}
     assert known >= {member.connects for member in larger.members} and larger.run != federation.run
 
 
@@ -70,7 +80,7 @@ def forbidden(stream, prefix):
     api, lanes = "$JS.API", ("say.south", "to.north.south", "to.west.south", "say.north.more")
     publish = [*(f"{prefix}.{lane}" for lane in lanes), "c.0123456789abcdef.say.north", "c", "anything"]
     publish += [f"$JS.ACK.{stream}.south.1.1.1.1.0", "_INBOX_south.words", "_INBOX.x"]
-    publish += [f"{api}.DIRECT.GET.{stream}.{prefix}.say.south", f"{api}.DIRECT.GET.{stream}", f"{api}.INFO"]
+    publish += [f"{api}.DIRECT.GET.{stream}.{prefix}.say.south", f"{api}.DIRECT.GET.{stream}"]
     verbs = ("MSG.GET", "MSG.DELETE", "PURGE", "DELETE", "UPDATE", "INFO", "SNAPSHOT", "RESTORE", "CREATE", "LEADER.STEPDOWN")
     publish += [f"{api}.STREAM.{verb}.{stream}" for verb in verbs] + [f"{api}.STREAM.NAMES", f"{api}.STREAM.LIST"]
     verbs = ("MSG.NEXT", "DELETE", "INFO", "PAUSE", "CREATE", "DURABLE.CREATE", "UNPIN")
@@ -145,27 +155,21 @@ def test_even_the_owner_of_the_broker_cannot_delete_words(tmp_path):
     asyncio.run(run())
 
 
-def test_an_acknowledgement_in_anothers_lane_stops_nobody(tmp_path):
-    """The broker does not check where a reply goes: a member can make it write into any lane of the stream."""
-
-    async def run():
-        federation = make_parties(tmp_path)
-        with broker_of(federation, tmp_path):
-            async with at_work(tmp_path, federation) as parties:
-                lanes = {name: Lanes(federation, name) for name in parties}
-                attacker = parties["west"].wire.client
-                await parties["north"].say(b"1")
-                await has_heard(parties["south"], {"say.north": [b"1"]})
-                for i in range(3):
-                    await attacker.publish(lanes["west"].subject("say"), b"junk", reply=lanes["north"].subject("say"))
-                    await attacker.flush()
-                    await parties["north"].say(b"after %d" % i)
-                expected = [b"1", *(b"after %d" % i for i in range(3))]
-                await has_heard(parties["south"], {"say.north": expected})
-                assert parties["north"].seen.rejected["junk"] >= 1 and parties["south"].seen.rejected["signature"] >= 3
-                assert not any(party.task.done() for party in parties.values())
-
-    asyncio.run(run())
+def test_each_member_is_alone_in_an_account_without_streams(tmp_path):
+    """What it may use is exported to it alone, and nothing else is imported."""
+    federation, out = make_parties(tmp_path, "pooled-ucb"), tmp_path / "broker"
+    write_broker(federation, out)
+    accounts = json.loads((out / CONFIGURATION).read_text())["accounts"]
+    holder = accounts.pop(HOLDER)
+    assert len(accounts) == len(federation.members) == 4 and len(holder["users"]) == 1
+    exported = {each["service"]: each["accounts"] for each in holder["exports"]}
+    assert len(exported) == len(holder["exports"])
+    for member in federation.members:
+        account = accounts[account_of(member.name)]
+        assert account.keys() == {"users", "imports"} and [user["nkey"] for user in account["users"]] == [member.connects]
+        imported = {each["service"]["subject"] for each in account["imports"]}
+        assert imported == {subject for subject, whose in exported.items() if whose == [account_of(member.name)]}
+        assert all(subject.removesuffix(".>").endswith(f".{member.name}") for subject in imported)
 
 
 def test_another_authority_does_not_do(tmp_path):

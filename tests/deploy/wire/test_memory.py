@@ -36,6 +36,27 @@ def test_a_word_comes_until_it_is_acknowledged():
     asyncio.run(run())
 
 
+def test_without_a_stream_nobody_is_reached_and_a_new_one_is_empty():
+    async def run():
+        broker = MemoryBroker()
+        wire = broker.wire("north", ["a"])
+        waiting, renewed = asyncio.ensure_future(wire.receive(wait=True)), asyncio.ensure_future(wire.renewal())
+        await asyncio.sleep(0)
+        await broker.append("b", b"1")
+        await broker.lose_stream()
+        await renewed
+        for attempt in (waiting, wire.receive(wait=False), wire.receive(wait=True), wire.last("b"), wire.append("b", b"2", 1)):
+            with pytest.raises(Unreachable, match="no stream"):
+                await attempt
+        renewed = asyncio.ensure_future(wire.renewal())
+        await asyncio.sleep(0)
+        await broker.make_stream()
+        await renewed
+        assert await wire.last("b") == Last() and await wire.receive(wait=False) == []
+
+    asyncio.run(run())
+
+
 def test_all_faults_happen_and_nothing_is_lost():
     async def run():
         broker = MemoryBroker(3, Faults(refused=0.3, unanswered=0.3, doubled=0.5, shuffled=0.5))

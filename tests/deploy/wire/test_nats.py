@@ -7,12 +7,15 @@ import shutil
 import signal
 from types import SimpleNamespace
 
+import nats
+import nats.errors
 import pytest
 from parties import NAMES, Party, at_work, broker_of, has_heard, make_parties, public_line, rewrite, until
 
-from coterie.deploy.keys import make_keys
-from coterie.deploy.wire.broker import CONFIGURATION, lay_out, write_broker
-from coterie.deploy.wire.nats import NatsWire
+from coterie.deploy.keys import load_keys, make_keys, read_private
+from coterie.deploy.wire.broker import CONFIGURATION, HOLDER, OWNER, lay_out, write_broker
+from coterie.deploy.wire.lanes import stream_of
+from coterie.deploy.wire.nats import ONCE, NatsWire
 from coterie.errors import AuthError, UsageError
 
 
@@ -62,6 +65,109 @@ def test_a_broker_from_an_older_copy_gets_its_words_again_without_a_sound(tmp_pa
                     await has_heard(parties[name], {"say.north": said})
                 assert not any(party.task.done() for party in parties.values())
                 assert not any(kind == "quarantine" for party in parties.values() for kind, _ in party.seen.alarms)
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("deleted", ["stream", "consumer"])
+def test_what_is_gone_while_the_connection_lives_is_told_and_made_up_for(tmp_path, deleted):
+    """The owner deletes the stream, or north's consumer, and makes it again: nobody connects anew, or says anything new."""
+
+    async def run():
+        federation = make_parties(tmp_path)
+        with broker_of(federation, tmp_path):
+            async with at_work(tmp_path, federation) as parties:
+                north, clients = parties["north"], [party.wire.client for party in parties.values()]
+                await north.say(b"1")
+                await parties["south"].say(b"of south")
+                await has_heard(parties["west"], {"say.north": [b"1"], "say.south": [b"of south"]})
+                owner = await nats.connect(federation.broker.address, nkeys_seed_str=read_private(tmp_path / "broker" / OWNER))
+                admin, stream = owner.jetstream(), stream_of(federation)
+                before = await words_of_lanes(admin, stream)
+                if deleted == "stream":
+                    await admin.delete_stream(stream)
+                    await until(lambda: not any(party.seen.connected for party in parties.values()))
+                else:
+                    await admin.delete_consumer(stream, "north")
+                    await until(lambda: north.seen.connected is False)
+                assert any("has no stream" in text and "or no consumer" in text for _, text in north.seen.alarms)
+                assert await lay_out(federation, tmp_path / "broker")
+                await until(lambda: all(party.seen.connected and not party.seen.unsent for party in parties.values()))
+                await until(lambda: holds(admin, stream, before))
+                await north.say(b"2")
+                await has_heard(parties["west"], {"say.north": [b"1", b"2"], "say.south": [b"of south"]})
+                await parties["south"].say(b"more")
+                await has_heard(north, {"say.south": [b"of south", b"more"]})
+                assert [party.wire.client for party in parties.values()] == clients
+                assert not any(party.task.done() for party in parties.values())
+                await owner.close()
+
+    asyncio.run(run())
+
+
+async def words_of_lanes(admin, stream):
+    return (await admin.stream_info(stream, subjects_filter=">")).state.subjects or {}
+
+
+async def holds(admin, stream, expected):
+    """Whether each lane has at least as many words; hellos may have been said since."""
+    found = await words_of_lanes(admin, stream)
+    return all(found.get(subject, 0) >= count for subject, count in expected.items())
+
+
+def test_a_reload_takes_no_word_from_those_who_are_connected(tmp_path):
+    """It forgets the requests that stand; they are made again over the same connections."""
+
+    async def run():
+        federation = make_parties(tmp_path)
+        with broker_of(federation, tmp_path) as broker:
+            async with at_work(tmp_path, federation) as parties:
+                clients = [party.wire.client for party in parties.values()]
+                larger = make_parties(tmp_path, names=(*NAMES, "east"), broker=federation.tables["broker"])
+                found = json.loads((tmp_path / "broker" / CONFIGURATION).read_text())
+                write_broker(larger, tmp_path / "broker", always_sync=True)
+                more = json.loads((tmp_path / "broker" / CONFIGURATION).read_text())["accounts"]
+                found["accounts"][HOLDER]["exports"] += [e for e in more[HOLDER]["exports"] if e["accounts"] == ["member-east"]]
+                found["accounts"]["member-east"] = more["member-east"]
+                (tmp_path / "broker" / CONFIGURATION).write_text(json.dumps(found))
+                broker.process.send_signal(signal.SIGHUP)
+                await until(lambda: known(larger, tmp_path / "east"))
+                for i in range(5):
+                    await parties["north"].say(b"%d" % i)
+                for name in ("south", "west"):
+                    await has_heard(parties[name], {"say.north": [b"%d" % i for i in range(5)]})
+                assert [party.wire.client for party in parties.values()] == clients
+                assert not any("broker" in kind for party in parties.values() for kind, _ in party.seen.alarms)
+
+    asyncio.run(run())
+
+
+async def known(federation, folder):
+    try:
+        client = await nats.connect(federation.broker.address, nkeys_seed_str=load_keys(folder).seed, **ONCE)
+    except (nats.errors.Error, OSError):
+        return False
+    await client.close()
+    return True
+
+
+@pytest.mark.parametrize("headers", [None, {"Status": "503"}])
+def test_empty_words_of_one_do_not_keep_those_of_others_back(tmp_path, headers):
+    """A server takes an empty answer for the last one: what it sends after it is lost, and comes again only later."""
+
+    async def run():
+        federation = make_parties(tmp_path)
+        with broker_of(federation, tmp_path):
+            async with at_work(tmp_path, federation) as parties:
+                lane, client = parties["west"].post.own["say"], parties["west"].wire.client
+                for i in range(100):
+                    await client.publish(lane.subject, b"", headers=headers)
+                    if i % 10 == 0:
+                        await parties["north"].say(b"%d" % i)
+                await has_heard(parties["south"], {"say.north": [b"%d" % i for i in range(0, 100, 10)]})
+                south = parties["south"]
+                assert not south.wire.gone and not any("broker" in kind for kind, _ in south.seen.alarms)
+                assert bool(south.wire.one_by_one) is (headers is None)
 
     asyncio.run(run())
 
@@ -152,7 +258,7 @@ class Withholding:
         def write(*args, **kwargs):
             self.write(*args, **kwargs)
             found = json.loads((self.folder / CONFIGURATION).read_text())
-            for user in found["authorization"]["users"][1:]:
+            for user in (account["users"][0] for name, account in found["accounts"].items() if name != HOLDER):
                 allowed = user["permissions"]["publish"]["allow"]
                 user["permissions"]["publish"]["allow"] = [each for each in allowed if self.withheld not in each]
             (self.folder / CONFIGURATION).write_text(json.dumps(found))

@@ -130,6 +130,32 @@ def test_a_broker_that_lost_its_tail_gets_it_again(tmp_path):
     asyncio.run(run())
 
 
+def test_a_stream_that_is_gone_is_told_and_gets_its_words_again(tmp_path):
+    """All through the gap the broker itself answers; and nobody says anything new when it is over."""
+
+    async def run():
+        broker = MemoryBroker()
+        async with at_work(tmp_path, broker) as parties:
+            await claimed(parties)
+            said = [b"%d" % i for i in range(10)]
+            for word in said:
+                await parties["north"].say(word)
+            await has_heard(parties["south"], {"say.north": said})
+            known = set(broker.words)
+            await broker.lose_stream()
+            await until(lambda: not any(party.seen.connected for party in parties.values()))
+            assert all(("broker", "the broker has no stream") in party.seen.alarms for party in parties.values())
+            await parties["north"].say(b"meanwhile")
+            await until(lambda: parties["north"].seen.connected is False)
+            await broker.make_stream()
+            await until(lambda: set(broker.words) > known and all(party.seen.connected for party in parties.values()))
+            for name in ("south", "west"):
+                await has_heard(parties[name], {"say.north": [*said, b"meanwhile"]})
+            assert not any(party.task.done() or party.seen.unsent for party in parties.values())
+
+    asyncio.run(run())
+
+
 def test_an_older_ledger_stops_itself(tmp_path):
     async def run():
         broker = MemoryBroker()

@@ -50,7 +50,8 @@ class Gate:
         if len(data) > BYTES_MOST:
             return Refused("size", f"a word of {sender} must have at most {BYTES_MOST} bytes, got {len(data)}")
         if len(data) <= SIGNATURE or not is_signed(self.keys[sender], subject, data):
-            return Refused("signature", f"a word in the lane of {sender} is not signed with its key of this federation file")
+            lane = f"a word in the lane of {sender} is not signed with its key of this federation file"
+            return Refused("signature", f"{lane}: it has other keys, or the broker's owner wrote it")
         raw = data[SIGNATURE:]
         try:
             envelope = decode(raw)

@@ -1,7 +1,11 @@
 """The broker's side: its configuration, certificates, the run's stream and one consumer for each member.
 
 A member may append to its own lanes, look at their ends, and take and acknowledge what its own consumer has for it; nothing
-else. Only public keys of members are needed. The configuration is JSON, which the server reads as its own format.
+else. Permissions alone do not do for that, as a server checks what is asked and not where the answer is sent: a member could
+have its own word sent to any subject of its account, as a request of the server itself. So the stream is in an account of the
+owner's, and each member in one without streams, into which exactly what it may use is imported: an answer stays in there.
+
+Only public keys of members are needed. The configuration is JSON, which the server reads as its own format.
 """
 
 import datetime
@@ -26,10 +30,11 @@ from coterie.deploy.federation import Federation
 from coterie.deploy.keys import new_seed, public_nkey, read_private, write_private
 from coterie.deploy.wire.envelope import BYTES_MOST
 from coterie.deploy.wire.lanes import Lanes, in_order_of_the_stream, stream_of
-from coterie.deploy.wire.nats import ONCE
+from coterie.deploy.wire.nats import ABOUT, ONCE, PULL
 from coterie.errors import AuthError, StorageError, UsageError
 
 CONFIGURATION, OWNER = "broker.json", "owner.key"
+HOLDER = "holder"  # the account of the stream
 AUTHORITY, AUTHORITY_KEY, CERTIFICATE, CERTIFICATE_KEY = "ca.pem", "ca.key", "broker.pem", "broker.key"
 STREAM_BYTES = 1 << 30
 ACK_WAIT = 2.0  # seconds until a word that was not acknowledged comes again
@@ -53,8 +58,6 @@ def write_broker(federation: Federation, out: Path, *, always_sync: bool = False
 def configuration(federation: Federation, out: Path, always_sync: bool = False) -> dict[str, Any]:
     assert federation.broker is not None
     parts, out = urlsplit(federation.broker.address), out.resolve()
-    users: list[dict[str, Any]] = [{"nkey": public_nkey(read_private(out / OWNER))}]
-    users += [{"nkey": member.connects, "permissions": permissions(federation, member.name)} for member in federation.members]
     store: dict[str, Any] = {"store_dir": str(out / "store")} | ({"sync_interval": "always"} if always_sync else {})
     found: dict[str, Any] = {
         "host": parts.hostname,
@@ -63,19 +66,49 @@ def configuration(federation: Federation, out: Path, always_sync: bool = False) 
         "max_connections": 10 * len(federation.members) + 10,
         "ping_interval": "5s",
         "jetstream": store,
-        "authorization": {"users": users, "timeout": 5},
+        "accounts": accounts(federation, public_nkey(read_private(out / OWNER))),
+        "authorization": {"timeout": 5},
     }
     if parts.scheme == "tls":
         found["tls"] = {"cert_file": str(out / CERTIFICATE), "key_file": str(out / CERTIFICATE_KEY), "timeout": 5}
     return found
 
 
-def permissions(federation: Federation, name: str) -> dict[str, Any]:
+def accounts(federation: Federation, owner: str) -> dict[str, Any]:
+    """The owner's, which holds the stream and exports each subject to the one member that may use it, and one for each."""
+    exports, found = [], {}
+    for member in federation.members:
+        account, subjects = account_of(member.name), uses(federation, member.name)
+        exports += [exported(subject) | {"accounts": [account]} for subject in subjects]
+        found[account] = {
+            "users": [{"nkey": member.connects, "permissions": permissions(federation, member.name)}],
+            "imports": [{"service": {"account": HOLDER, "subject": subject}} for subject in subjects],
+        }
+    return {HOLDER: {"jetstream": "enabled", "users": [{"nkey": owner}], "exports": exports}} | found
+
+
+def account_of(name: str) -> str:
+    return f"member-{name}"
+
+
+def exported(subject: str) -> dict[str, Any]:
+    """A request for words has many answers, for as long as it stands."""
+    if subject.startswith("$JS.API.CONSUMER.MSG.NEXT."):
+        return {"service": subject, "response_type": "stream", "response_threshold": f"{4 * int(PULL)}s"}
+    return {"service": subject}
+
+
+def uses(federation: Federation, name: str) -> list[str]:
+    """What a member may send to the stream."""
     lanes = Lanes(federation, name)
     own = [lanes.subject(lane) for lane in lanes.own]
     shown = [f"$JS.API.DIRECT.GET.{lanes.stream}.{subject}" for subject in own]
-    taken = [f"$JS.API.CONSUMER.MSG.NEXT.{lanes.stream}.{name}", f"$JS.ACK.{lanes.stream}.{name}.>"]
-    return {"publish": {"allow": [*own, *shown, *taken]}, "subscribe": {"allow": [f"_INBOX_{name}.>"]}}
+    return [*own, *shown, f"$JS.API.CONSUMER.MSG.NEXT.{lanes.stream}.{name}", f"$JS.ACK.{lanes.stream}.{name}.>"]
+
+
+def permissions(federation: Federation, name: str) -> dict[str, Any]:
+    """The same once more, within its own account; and it may ask whether that has streams, which it must not."""
+    return {"publish": {"allow": [*uses(federation, name), ABOUT]}, "subscribe": {"allow": [f"_INBOX_{name}.>"]}}
 
 
 async def lay_out(federation: Federation, out: Path) -> bool:

@@ -26,8 +26,8 @@ class MemoryBroker:
         self.subjects: dict[str, set[str]] = {}
         self.waiting: dict[str, dict[int, None]] = {}
         self.rng, self.faults = random.Random(seed), faults
-        self.away, self.full = False, False
-        self.life = 0  # raised with every restart
+        self.away, self.full, self.gone = False, False, False
+        self.life = 0  # raised with every restart, and whenever the stream is gone or made
         self.changed = asyncio.Condition()
 
     def wire(self, name: str, subjects: Iterable[str]) -> "MemoryWire":
@@ -63,6 +63,16 @@ class MemoryBroker:
         self.life += 1
         await self.wake()
 
+    async def lose_stream(self) -> None:
+        """Its owner deletes it, with all consumers."""
+        self.gone = True
+        await self.lose_tail(0)
+
+    async def make_stream(self) -> None:
+        """An empty one, with a consumer for everybody."""
+        self.gone, self.life = False, self.life + 1
+        await self.wake()
+
     async def wake(self) -> None:
         """Whoever waits looks again: there are new words, or the broker is back."""
         async with self.changed:
@@ -93,9 +103,11 @@ class MemoryWire:
         broker = self.broker
         if not wait:
             await self._reach()
-        while wait and (broker.away or not broker.waiting[self.name]):
+        while wait and not broker.gone and (broker.away or not broker.waiting[self.name]):
             async with broker.changed:
                 await broker.changed.wait()
+        if broker.gone:
+            raise Unreachable("the broker has no stream")
         found = list(broker.waiting[self.name])[:100]
         found += [number for number in found if broker.happens(broker.faults.doubled)]
         if broker.happens(broker.faults.shuffled):
@@ -124,3 +136,5 @@ class MemoryWire:
         await asyncio.sleep(0)
         if self.broker.away or self.broker.happens(self.broker.faults.refused):
             raise Unreachable("the broker is away")
+        if self.broker.gone:
+            raise Unreachable("the broker has no stream")

@@ -27,9 +27,13 @@ PATIENCE = 2.0  # seconds for an answer
 LINGER = 5.0  # seconds for words to come
 BATCH = 256
 PULL = 30.0  # seconds that a request for words stands
+BEAT = 0.5  # seconds after which the broker says that it still does; by that it finds out whose connection is gone
+SILENCE = LINGER  # seconds without a word or a beat after which nobody has it any more: a reload forgets all requests
 ONCE: Any = {"allow_reconnect": False, "max_reconnect_attempts": 1, "reconnect_time_wait": 0, "connect_timeout": PATIENCE}
 WRONG_LAST = (10071, 10164)  # the server's codes for a lane that has moved on
 DENIED = re.compile(r'permissions violation for (?:publish|subscription) to "([^"]+)"', re.IGNORECASE)
+BEATS, ENDS, NOBODY = ("100",), ("404", "408"), "503"  # statuses: it stands, it is over, and there is nobody to ask
+ABOUT = "$JS.API.INFO"  # what an account may store
 REFUSED = ("authorization violation", "authentication", "user authentication")
 
 
@@ -48,8 +52,12 @@ class NatsWire:
         self.client: Client | None = None
         self.inbox = f"_INBOX_{name}" + (f".{inbox}" if inbox else "")
         self.next_words = f"$JS.API.CONSUMER.MSG.NEXT.{lanes.stream}.{name}"
-        self.arrived: asyncio.Queue[Msg | None] = asyncio.Queue()
+        self.arrived: asyncio.Queue[Msg | Unreachable] = asyncio.Queue()
         self.asked_until, self.asked = 0.0, 0  # of the standing request for words
+        self.sign, self.unanswered = 0.0, 0  # when it last gave a sign of life; requests in a row that gave none
+        self.one_by_one = 0  # words that are asked for singly, as an empty one has ended a request
+        self.dead, self.inboxes = False, 0  # a request of which the broker believes that it stands; inboxes for words so far
+        self.gone = False  # the stream or the consumer was not there
         self.denied: set[str] = set()  # subjects that the broker does not grant, as the library tells them: in lower case
         self.error: Exception | None = None  # the last that the library told
         self.lost = asyncio.Event()
@@ -86,9 +94,10 @@ class NatsWire:
             return []
         while len(found) < BATCH and not self.arrived.empty():
             found.append(self.arrived.get_nowait())
-        if None in found:
-            raise Unreachable("the connection to the broker was lost")
-        return [Delivery(message.subject, message.data, self._acknowledge(message)) for message in found if message]
+        for each in found:
+            if isinstance(each, Unreachable):
+                raise each
+        return [Delivery(each.subject, each.data, self._acknowledge(each)) for each in found if isinstance(each, Msg)]
 
     async def renewal(self) -> None:
         await self.renewed.wait()
@@ -107,6 +116,13 @@ class NatsWire:
         except NobodyThere:
             return False
         return True
+
+    async def has_streams(self) -> bool:
+        """Whether the member's account has any: then an answer that is sent to one is a request. Unreachable, AuthError."""
+        try:
+            return "error" not in json.loads((await self._request(ABOUT, b"")).data)
+        except NobodyThere:
+            return False
 
     async def denials(self, publish: list[str], subscribe: list[str], data: bytes, headers: dict[str, str]) -> set[str]:
         """Those of these subjects that the broker does not grant. Unreachable."""
@@ -136,22 +152,20 @@ class NatsWire:
         return self.client
 
     async def _connect(self) -> Client:
-        self.denied, self.asked, self.arrived, self.lost = set(), 0, asyncio.Queue(), asyncio.Event()
+        self.denied, self.asked, self.unanswered = set(), 0, 0
+        self.arrived, self.lost = asyncio.Queue(), asyncio.Event()
         arrived, lost = self.arrived, self.lost
-
-        async def take(message: Msg) -> None:
-            self._take(message, arrived)
 
         async def closed() -> None:
             lost.set()
-            arrived.put_nowait(None)
+            arrived.put_nowait(Unreachable("the connection to the broker was lost"))
 
         try:
             client = await nats.connect(
                 self.address, nkeys_seed_str=self.seed, tls=self.trust, inbox_prefix=self.inbox, name=self.name,
                 ping_interval=5, max_outstanding_pings=2, error_cb=self._note_error, closed_cb=closed, **ONCE,
             )  # fmt: skip
-            await client.subscribe(f"{self.inbox}.words", cb=take)
+            await self._open_inbox(client)
             return client
         except ssl.SSLError as error:
             why = getattr(error, "verify_message", None) or error.reason
@@ -166,8 +180,7 @@ class NatsWire:
         try:
             return await self._unless_lost(client.request(subject, data, timeout=PATIENCE, headers=headers))
         except nats.errors.NoRespondersError:
-            wanted = "`coterie federation broker` makes it"
-            raise NobodyThere(f"the broker has no stream {self.stream} for this run: {wanted}") from None
+            raise NobodyThere(self._no_stream()) from None
         except (TimeoutError, nats.errors.Error, OSError):
             self._check_denied(subject)
             raise Unreachable("the broker does not answer") from None
@@ -198,21 +211,68 @@ class NatsWire:
     async def _ask_for_words(self, client: Client) -> None:
         """Keep a request standing, so that a word comes as soon as it is there."""
         now = asyncio.get_running_loop().time()
-        if self.asked > BATCH // 2 and now < self.asked_until:
+        silent = self.asked > 0 and now > self.sign + SILENCE
+        if silent and self.unanswered:
+            self.asked = 0
+            self._miss()
+            raise Unreachable("the broker does not answer a request for words")
+        batch = 1 if self.one_by_one else 2 * BATCH
+        if self.asked > batch // 4 and now < self.asked_until and not silent:
             return
-        wanted = json.dumps({"batch": 2 * BATCH, "expires": int(PULL * 1e9)}).encode()
-        self.asked, self.asked_until = 2 * BATCH, now + PULL - LINGER
+        wanted = {"batch": batch, "expires": int(PULL * 1e9), "idle_heartbeat": int(BEAT * 1e9)}
+        self.asked, self.asked_until, self.sign = batch, now + PULL - LINGER, now
+        self.unanswered += silent
         try:
-            await client.publish(self.next_words, wanted, reply=f"{self.inbox}.words")
+            if silent or self.dead:
+                await self.words.unsubscribe()
+                await self._open_inbox(client)
+            await client.publish(self.next_words, json.dumps(wanted).encode(), reply=self.words.subject)
         except (nats.errors.Error, OSError):
             raise Unreachable("the connection to the broker was lost") from None
 
-    def _take(self, message: Msg, arrived: asyncio.Queue[Msg | None]) -> None:
-        if message.headers and "Status" in message.headers and not message.reply:
-            self.asked = 0  # the request has ended: for what reason does not matter, the next one finds out
-        else:
+    async def _open_inbox(self, client: Client) -> None:
+        """A new one for each request that follows a dead one, which would take words as long as somebody listens there."""
+        arrived = self.arrived
+
+        async def take(message: Msg) -> None:
+            self._take(message, arrived)
+
+        self.dead, self.inboxes = False, self.inboxes + 1
+        self.words = await client.subscribe(f"{self.inbox}.words.{self.inboxes}", cb=take)
+
+    def _take(self, message: Msg, arrived: asyncio.Queue[Msg | Unreachable]) -> None:
+        self.sign, self.unanswered = asyncio.get_running_loop().time(), 0
+        status = None if message.reply else (message.headers or {}).get("Status")
+        if status in (None, *BEATS, *ENDS):
+            self._find()
+        if status is None:
             self.asked -= 1
+            self.one_by_one = max(self.one_by_one - 1, 0)
+            if not message.data and not message.headers:
+                self.asked, self.dead = 0, True  # to a server such an answer is the last: what follows it is lost
+                self.one_by_one = 2 * BATCH
             arrived.put_nowait(message)
+        elif status not in BEATS:
+            self.asked = 0
+            if status not in ENDS:
+                self._miss()
+                why = str((message.headers or {}).get("Description", ""))
+                none = status == NOBODY or "Deleted" in why
+                arrived.put_nowait(Unreachable(self._no_stream() if none else f"the broker gives no words: {why}"))
+
+    def _miss(self) -> None:
+        """There is no stream or no consumer. Whatever comes in their place may hold less."""
+        self.gone = True
+        self.renewed.set()
+
+    def _find(self) -> None:
+        """They are there. If they were gone, what the lanes held until now may not be."""
+        if self.gone:
+            self.gone = False
+            self.renewed.set()
+
+    def _no_stream(self) -> str:
+        return f"the broker has no stream {self.stream} for this run, or no consumer: `coterie federation broker` makes them"
 
     def _acknowledge(self, message: Msg) -> Callable[[], Awaitable[None]]:
         async def acknowledge() -> None:

@@ -183,7 +183,7 @@ class Post:
             self._wake()
 
     async def _start_again(self) -> None:
-        """Another connection may lead to a broker that has lost its tail."""
+        """Another connection may lead to a broker that has lost its tail, and another stream may hold nothing at all."""
         while True:
             await self.wire.renewal()
             for lane in self.own.values():

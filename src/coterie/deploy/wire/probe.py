@@ -2,6 +2,9 @@
 
 What must be denied is tried. If it is granted even so, nothing comes of it: the words that are sent ask for a place in their
 lane that no lane has, and the requests are broken off in the middle, so that the broker refuses them as soon as it reads them.
+
+Answers can be sent where a member may not write, and whoever sends one there does not see what comes of it. So the member asks
+whether its account has streams: in one without, there is nothing to which an answer could go.
 """
 
 import contextlib
@@ -18,7 +21,7 @@ from cryptography import x509
 from coterie.deploy.federation import Federation
 from coterie.deploy.keys import Keys
 from coterie.deploy.wire.lanes import Lanes
-from coterie.deploy.wire.nats import PATIENCE, NatsWire, trust_of
+from coterie.deploy.wire.nats import ABOUT, PATIENCE, NatsWire, trust_of
 from coterie.deploy.wire.wire import Last, Unreachable
 from coterie.errors import AuthError, StorageError
 
@@ -42,13 +45,14 @@ async def look(federation: Federation, name: str, keys: Keys) -> Told:
         if not await wire.answers(wire.next_words, BROKEN_OFF):
             raise StorageError(f"the broker has no consumer for {name} in this run")
         publish, subscribe = forbidden(federation, name)
-        needed = [*(lanes.subject(lane) for lane in lanes.own), wire.next_words]
+        needed = [*(lanes.subject(lane) for lane in lanes.own), wire.next_words, ABOUT]
         denied = await wire.denials([*publish, *needed], subscribe, BROKEN_OFF, NOWHERE)
+        answers = by_answers(federation, name) if ABOUT not in denied and await wire.has_streams() else []
     except Unreachable as why:
         raise StorageError(str(why)) from None
     finally:
         await wire.close()
-    return Told(ends, sorted({*publish, *subscribe} - denied), sorted(set(needed) & denied))
+    return Told(ends, [*answers, *sorted({*publish, *subscribe} - denied)], sorted(set(needed) & denied))
 
 
 def forbidden(federation: Federation, name: str) -> tuple[list[str], list[str]]:
@@ -63,6 +67,12 @@ def forbidden(federation: Federation, name: str) -> tuple[list[str], list[str]]:
     publish += [f"{api}.STREAM.{verb}.{stream}" for verb in ("INFO", "UPDATE", "MSG.GET", "MSG.DELETE", "PURGE", "DELETE")]
     subscribe = [f"{prefix}.>", "$JS.API.>", *(f"_INBOX_{other}.>" for other in others)]
     return publish, subscribe
+
+
+def by_answers(federation: Federation, name: str) -> list[str]:
+    """What must be denied, too, as the place of an answer."""
+    publish, _ = forbidden(federation, name)
+    return [f"answers to {subject}" for subject in publish]
 
 
 def ends_of_certificates(federation: Federation) -> dict[str, datetime.datetime]:

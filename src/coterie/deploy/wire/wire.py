@@ -39,6 +39,6 @@ class Wire(Protocol):
         """
 
     async def renewal(self) -> None:
-        """Returns when the connection is a new one: the broker may be another than before, with less in its stream."""
+        """Returns when the connection is a new one, or the stream was gone: there may be less in it than before."""
 
     async def close(self) -> None: ...
