@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coterie.errors import StateError, StorageError
+from coterie.errors import FencedError, StorageError
 from coterie.files import alone, make_folder, read, write
 
 SOURCES = sorted((Path(__file__).parents[1] / "src/coterie").rglob("*.py"))
@@ -101,13 +101,13 @@ def test_a_folder_belongs_to_one_process_until_that_ends_in_whatever_way(tmp_pat
     hold = "c = alone(Path(__import__('sys').argv[1])); c.__enter__(); print('mine', flush=True); input()"
     other = python(CODE.format("alone", hold), tmp_path, stdin=subprocess.PIPE)
     assert other.stdout.readline() == "mine\n"
-    with pytest.raises(StateError, match="is in use by another run"), alone(tmp_path):
+    with pytest.raises(FencedError, match="is in use by another run"), alone(tmp_path):
         pass
     other.kill()
     other.communicate()
     with alone(tmp_path):
         assert os.listdir(tmp_path) == []
-        with pytest.raises(StateError), alone(tmp_path):  # a thread of the same process is another one, too
+        with pytest.raises(FencedError), alone(tmp_path):  # a thread of the same process is another one, too
             pass
 
 

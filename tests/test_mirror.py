@@ -51,7 +51,6 @@ COVERED_BY = {
     "deploy/stores/summary.py": "cli/test_ledger.py",
     "deploy/view.py": "deploy/web/test_page.py",
     "deploy/web/answers.py": "deploy/web/test_app.py",
-    "deploy/wire/probe.py": "deploy/test_doctor.py",
     "deploy/wire/wire.py": "deploy/wire/test_memory.py",
     "engines/attacks.py": "engines/test_faults.py",
     "engines/chance.py": DEPLOYED,

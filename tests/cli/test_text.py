@@ -63,7 +63,8 @@ def test_a_statement_and_its_page_show_title_and_label_as_they_were_written(comm
 def test_the_page_of_a_statement_escapes_all_that_a_user_can_write(hostile):
     study = load_study(hostile).specification
     prices = price_study(study)
-    facts = statement_page.facts(study, prices, 0, others=[(HOSTILE, prices)], audit=statement_page.Verdict(HOSTILE, True))
+    other = statement_page.Beside(study.model_copy(update={"name": HOSTILE}), prices)
+    facts = statement_page.facts(study, prices, 0, others=[other], audit=statement_page.Verdict(HOSTILE, True))
     page = statement_page.render(facts)
     assert "<script>alert" not in page and page.count(ESCAPED) > 5
 

@@ -624,7 +624,7 @@ REFUSED = {
         "horizon must be a whole number in [1, 1000000000000], got a whole number of 64 bits",
     ),
     "replications zero": (study(replications=0), "replications must be a whole number in [1, 100000000], got 0"),
-    "seed negative": (study(seed=-1), "seed must be a whole number >= 0, got -1"),
+    "seed negative": (study(seed=-1), "seed must be a whole number in [0, 2^63 - 1], got -1"),
     "one checkpoint": (study(checkpoints=1), "checkpoints must be a whole number in [2, 10000], got 1"),
     "many checkpoints": (study(checkpoints=10001), "checkpoints must be a whole number in [2, 10000], got 10001"),
     "title a number": (study(title=3), "title must be text that is not blank, got 3"),

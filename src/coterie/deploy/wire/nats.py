@@ -6,6 +6,7 @@ meanwhile. The library shows a denied subject only beside the call that then tim
 
 import asyncio
 import json
+import logging
 import re
 import ssl
 from collections.abc import Awaitable, Callable, Coroutine
@@ -22,6 +23,9 @@ from coterie.deploy.keys import Keys
 from coterie.deploy.wire.lanes import Lanes
 from coterie.deploy.wire.wire import Delivery, Last, Passed, Unreachable
 from coterie.errors import AuthError, UsageError
+
+# A broker that hangs up is told by the client; the loop below it would also print a line about its own workings.
+logging.getLogger("asyncio").addFilter(lambda record: "eof_received() has no effect when using ssl" not in record.getMessage())
 
 PATIENCE = 2.0  # seconds for an answer
 LINGER = 5.0  # seconds for words to come
