@@ -30,7 +30,7 @@ class Reader:
     def __init__(self, folder):
         self.folder, self.done, self.broker_port = folder, set(), free_port()
         self.port = next(
-            first for first in range(30_000 + os.getpid() % 3_000 * 8, 65_000, 8) if all(map(is_free, range(first, first + 3)))
+            first for first in range(10_000 + os.getpid() % 1_000 * 8, 20_000, 8) if all(map(is_free, range(first, first + 3)))
         )
 
     def here(self, text):

@@ -8,7 +8,9 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
+from secrets import randbelow
 from urllib.parse import urlsplit
 
 from coterie.deploy.federation import Federation
@@ -19,12 +21,16 @@ from coterie.errors import StorageError, UsageError
 SERVER = "nats-server"
 PATIENCE = 10.0  # seconds until it listens
 LOG = "log"
+PORTS = range(20_000, 32_000)
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Below those that systems give to outgoing connections: one of these could take it before it is listened at."""
+    while True:
+        with socket.socket() as probe, suppress(OSError):
+            port = PORTS.start + randbelow(len(PORTS))
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def server_path() -> str:
