@@ -32,13 +32,10 @@ def study(tmp_path):
     return tmp_path / "small.toml"
 
 
-def coterie(*arguments, cwd):
-    command = [Path(sys.executable).with_name("coterie"), *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, env=os.environ | {"COLUMNS": "160"})
-
-
 def test_a_run_prints_a_table_and_leaves_its_files(study):
-    done = coterie("run", study, cwd=study.parent)
+    """As a process; what follows calls the command in this one."""
+    words = [Path(sys.executable).with_name("coterie"), "run", study]
+    done = subprocess.run(words, cwd=study.parent, capture_output=True, text=True, env=os.environ | {"COLUMNS": "160"})
     assert done.returncode == 0, done.stderr
     assert "cdp-mab epsilon=1" in done.stdout
     folder = study.parent / re.search(r"page: (\S+)/report.html", done.stdout)[1]
@@ -48,8 +45,8 @@ def test_a_run_prints_a_table_and_leaves_its_files(study):
     assert folder.name.startswith("small-") and folder.parent.name == "runs"
 
 
-def test_json_is_the_summary_and_nothing_else(study):
-    done = coterie("run", study, "--json", "--out", "here", cwd=study.parent)
+def test_json_is_the_summary_and_nothing_else(study, command):
+    done = command("run", study, "--json", "--out", "here")
     assert json.loads(done.stdout) == json.loads((study.parent / "here/summary.json").read_text())
     first, second = json.loads(done.stdout)["rows"]
     assert first["privacy"]["accounted"]["epsilon"] == first["privacy"]["claimed"]["epsilon"] == 1
@@ -58,9 +55,9 @@ def test_json_is_the_summary_and_nothing_else(study):
     assert first["curve"]["mean"][-1] == pytest.approx(first["regret"]["mean"])
 
 
-def test_the_number_of_workers_does_not_change_a_byte(study):
+def test_the_number_of_workers_does_not_change_a_byte(study, command):
     for workers in (1, 2):
-        assert coterie("run", study, "--workers", workers, "--out", f"w{workers}", cwd=study.parent).returncode == 0
+        assert command("run", study, "--workers", workers, "--out", f"w{workers}").returncode == 0
     one, two = (study.parent / f"w{workers}/results.parquet" for workers in (1, 2))
     assert one.read_bytes() == two.read_bytes()
     assert pl.read_parquet(one).columns == ["row", "label", "replication", "round", "regret", "regret_per_agent"]
@@ -85,8 +82,8 @@ def test_an_interrupted_run_goes_on_where_it_stopped(study):
     assert len(list(parts.glob("*.npz"))) > len(kept)
 
 
-def test_what_was_finished_before_an_interruption_is_used(study, tmp_path):
-    whole = coterie("run", study, "--out", "whole", cwd=tmp_path)
+def test_what_was_finished_before_an_interruption_is_used(study, tmp_path, command):
+    whole = command("run", study, "--out", "whole")
     assert whole.returncode == 0
     import coterie as package
     from coterie.studies.results import manifest
@@ -97,23 +94,23 @@ def test_what_was_finished_before_an_interruption_is_used(study, tmp_path):
     with open_folder(tmp_path / "resumed", manifest(specification)) as complete:
         assert not complete
         run_batches(specification, parts=tmp_path / "resumed/parts")
-    assert coterie("run", study, "--out", "resumed", cwd=tmp_path).returncode == 0
+    assert command("run", study, "--out", "resumed").returncode == 0
     first, second = (tmp_path / name / "results.parquet" for name in ("whole", "resumed"))
     assert first.read_bytes() == second.read_bytes()
     assert not (tmp_path / "resumed/parts").exists()
 
 
-def test_a_finished_run_is_shown_again_without_being_run(study):
-    assert coterie("run", study, "--out", "once", cwd=study.parent).returncode == 0
+def test_a_finished_run_is_shown_again_without_being_run(study, command):
+    assert command("run", study, "--out", "once").returncode == 0
     before = (study.parent / "once/summary.json").stat().st_mtime_ns
-    done = coterie("run", study, "--out", "once", cwd=study.parent)
+    done = command("run", study, "--out", "once")
     assert done.returncode == 0 and "cdp-mab epsilon=1" in done.stdout
     assert (study.parent / "once/summary.json").stat().st_mtime_ns == before
 
 
-def test_a_folder_of_another_study_is_left_alone(study):
-    assert coterie("run", study, "--out", "taken", cwd=study.parent).returncode == 0
-    done = coterie("run", study, "--out", "taken", "--set", "horizon=1000", cwd=study.parent)
+def test_a_folder_of_another_study_is_left_alone(study, command):
+    assert command("run", study, "--out", "taken").returncode == 0
+    done = command("run", study, "--out", "taken", "--set", "horizon=1000")
     assert done.returncode == 4
     assert done.stderr.strip().startswith("coterie: taken: must be empty or hold a run of this study")
 
@@ -136,38 +133,38 @@ BAD = {
 
 
 @pytest.mark.parametrize("arguments", BAD, ids=" ".join)
-def test_bad_input_is_one_line_and_creates_nothing(study, arguments):
-    done = coterie("run", study, *arguments, cwd=study.parent)
+def test_bad_input_is_one_line_and_creates_nothing(study, arguments, command):
+    done = command("run", study, *arguments)
     assert done.returncode == 2
     assert BAD[arguments] in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1 and done.stdout == ""
     assert [path.name for path in study.parent.iterdir()] == ["small.toml"]
 
 
-def test_an_unknown_study_or_command_is_bad_input(tmp_path):
-    assert coterie("run", "quickstar", cwd=tmp_path).stderr.strip().endswith("did you mean 'quickstart'?")
+def test_an_unknown_study_or_command_is_bad_input(command):
+    assert command("run", "quickstar").stderr.strip().endswith("did you mean 'quickstart'?")
     for arguments in (["run", "nothing"], ["run"], ["frobnicate"]):
-        assert coterie(*arguments, cwd=tmp_path).returncode == 2
+        assert command(*arguments).returncode == 2
 
 
-def test_help_of_every_command_shows_an_example(tmp_path):
-    assert "coterie run hospitals" in coterie("--help", cwd=tmp_path).stdout
-    for command in ("run", "studies", "audit", "plot", "compare", "scale", "reproduce", "claims"):
-        example = coterie(command, "--help", cwd=tmp_path).stdout.partition("Example: ")[2]
-        assert f"coterie {command}" in example
+def test_help_of_every_command_shows_an_example(command):
+    assert "coterie run hospitals" in command("--help").stdout
+    for name in ("run", "studies", "audit", "plot", "compare", "scale", "reproduce", "claims"):
+        example = command(name, "--help").stdout.partition("Example: ")[2]
+        assert f"coterie {name}" in example
 
 
-def test_built_in_studies_are_listed_with_their_titles(tmp_path):
-    listed = json.loads(coterie("studies", "--json", cwd=tmp_path).stdout)
+def test_built_in_studies_are_listed_with_their_titles(command):
+    listed = json.loads(command("studies", "--json").stdout)
     assert "quickstart" in listed and all(listed.values())
-    assert "quickstart" in coterie("studies", cwd=tmp_path).stdout
+    assert "quickstart" in command("studies").stdout
 
 
-def test_an_algorithm_of_ones_own_is_one_file(study):
+def test_an_algorithm_of_ones_own_is_one_file(study, command):
     example = Path(__file__).parents[2] / "examples/own_algorithm.py"
     (study.parent / "mine.py").write_text(example.read_text())
     (study.parent / "own.toml").write_text(SMALL + '[[algorithm]]\nname = "mine.py"\n')
-    done = coterie("run", "own.toml", "--json", cwd=study.parent)
+    done = command("run", "own.toml", "--json")
     assert done.returncode == 0, done.stderr
     row = json.loads(done.stdout)["rows"][-1]
     assert row["algorithm"] == "block-ucb" and row["privacy"]["private"] is True
