@@ -1,7 +1,7 @@
 """What communication costs in each structure, counted by hand on tiny cases.
 
 One round is held: the horizon ends with the first epoch, in which all ten arms are active. A report has 1 + 10 words
-of 8 bytes, a decision 3 + 10.
+of 8 bytes, a decision 3 + 10. Runs are interpreted, and end in the bytes of compiled ones.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ def after_one_round(case, slots_more=0):
     server = Agent(case.method.server, case.method.p, Keyed(keys_of(seeds_of(0), 0), -1), rehearsal=True)
     pulls = int(np.frombuffer(server.announce(1), np.int64)[1])
     horizon = 10 * pulls + slots_more
-    run = case._replace(horizon=horizon, marks=np.array([horizon])).simulate(0, 0, 1)
+    run = case._replace(horizon=horizon, marks=np.array([horizon])).simulate(0, 0, 1, compiled=False)
     return {
         name: np.asarray(value).item() for name, value in case.traffic(run.tallies)._asdict().items() if name != "extra"
     } | {name: float(value[0]) for name, value in case.traffic(run.tallies).extra.items()}

@@ -1,9 +1,10 @@
 """Noise and privacy of the elimination family: the law of the noise, what is booked, and what is said about it.
 
 Where rewards are certain (means 0 and 1) all that differs from the exact sums is noise. Statistical tests have a
-false-alarm rate of 1e-6 or less.
+false-alarm rate of 1e-6 or less. Engines are compiled for four arms, and interpreted where one run is enough.
 """
 
+from functools import partial
 from math import exp, inf, sqrt
 
 import numpy as np
@@ -19,18 +20,19 @@ from coterie.engines.simulate import simulate_star
 from coterie.kernel import UNIT
 from coterie.privacy.ledger import loss_per_reward
 from coterie.privacy.statement import statement
+from coterie.studies import case as case_module
 from coterie.studies import load_study
 from coterie.studies.case import make_case
 
-AGENTS, ARMS = 5, 10
-CERTAIN = [1.0] * 9 + [0.0]
+AGENTS, ARMS, RUNS = 5, 4, 1000
+CERTAIN = [1.0] * (ARMS - 1) + [0.0]
 
 
 def study(agents=AGENTS, name="cdp-mab", horizon=100_000, means=CERTAIN, network=None, **options):
     return load_study(
         {
             "horizon": horizon,
-            "replications": 2,
+            "replications": 1,
             "problem": {"means": means, "agents": agents},
             "network": network or {},
             "algorithm": [{"name": name, **options}],
@@ -41,6 +43,18 @@ def study(agents=AGENTS, name="cdp-mab", horizon=100_000, means=CERTAIN, network
 def case(**options):
     about = study(**options).specification
     return make_case(about, about.rows[0], 0)
+
+
+@pytest.fixture
+def said(monkeypatch):
+    """What the only row of a study says about privacy, run interpreted."""
+
+    def of(**options):
+        with monkeypatch.context() as patched:
+            patched.setattr(case_module, "simulate_star", partial(simulate_star, compiled=False))
+            return study(horizon=10_000, **options).run(workers=1).summary[0]["privacy"]
+
+    return of
 
 
 def apart(case, horizon, replications=1):
@@ -97,21 +111,21 @@ def noise_after_one_epoch(case, replications):
     ids=str,
 )
 def test_every_agent_adds_laplace_noise_of_the_stated_scale_to_every_sum(options, scale):
-    noise = noise_after_one_epoch(case(**options), 400)
+    noise = noise_after_one_epoch(case(**options), RUNS)
     assert kstest(noise.ravel(), laplace(scale=scale).cdf).pvalue > 1e-6
     assert len(np.unique(noise)) > noise.size / 2  # the grid is fine, and no two draws are shared
     for other in (noise[:, 0, 1], noise[:, 1, 0]):  # another arm, another agent
-        assert abs(np.corrcoef(noise[:, 0, 0], other)[0, 1]) < 5 / sqrt(400)
+        assert abs(np.corrcoef(noise[:, 0, 0], other)[0, 1]) < 5 / sqrt(RUNS)
 
 
 def test_noise_is_drawn_once_in_every_epoch_and_kept():
     """What the second epoch adds to a total is its own rewards and one more draw; the first draw stays in it."""
-    about = case(means=[1.0] * 9 + [0.99], epsilon=0.5)
+    about = case(means=[1.0] * (ARMS - 1) + [0.99], epsilon=0.5)
     first = first_pulls(about)
     client = apart(about, ARMS * first + 1).opens[0, 0]
     second = ARMS * (first + int(client["pulls"]))
     assert client["survivors"] == ARMS
-    before, after = (apart(about, end, 400).opens["total"][:, :, :9] for end in (ARMS * first, second))
+    before, after = (apart(about, end, RUNS).opens["total"][:, :, : ARMS - 1] for end in (ARMS * first, second))
     added = (after - before - UNIT * int(client["pulls"])) / UNIT
     assert kstest(added.ravel(), laplace(scale=2).cdf).pvalue > 1e-6
     old = (before - UNIT * first) / UNIT
@@ -154,35 +168,35 @@ def test_noise_grows_with_the_range_of_a_reward_and_the_price_does_not(noise, lo
         assert releasing.out.price[e] == 0.5
 
 
-def test_the_shares_of_secure_aggregation_add_up_to_one_draw():
+def test_the_shares_of_secure_aggregation_add_up_to_one_draw(said):
     """The sum of all reports has the noise of one Laplace draw of scale 1 / epsilon, and not of one per agent."""
-    about = study(noise="secagg", epsilon=0.5, honest=AGENTS)
-    whole = case(noise="secagg", epsilon=0.5, honest=AGENTS)
+    options = {"noise": "secagg", "epsilon": 0.5, "honest": AGENTS}
+    whole = case(**options)
     pulls = first_pulls(whole)
-    noise = noise_of_the_sum(whole._replace(horizon=ARMS * pulls).simulate(0, 0, 2000), pulls)
+    noise = noise_of_the_sum(whole._replace(horizon=ARMS * pulls).simulate(0, 0, 5 * RUNS), pulls)
     assert kstest(noise.ravel(), laplace(scale=2).cdf).pvalue > 1e-6
     assert noise.var() == pytest.approx(2 * 2**2, abs=5 * sqrt(20 * 2**4 / noise.size))  # the variance of x^2 is 20 b^4
-    said = about.run().summary[0]["privacy"]
-    assert said == promised(whole, 0.5)
-    assert said["adversary"] == "anyone who is no agent, sees the sum of all reports, every arm and time, but no single report"
-    assert "only if secure aggregation" in said["note"]
+    told = said(**options)
+    assert told == promised(whole, 0.5)
+    assert told["adversary"] == "anyone who is no agent, sees the sum of all reports, every arm and time, but no single report"
+    assert "only if secure aggregation" in told["note"]
 
 
-def test_a_trusted_server_receives_exact_sums_adds_one_draw_to_the_total_and_books_it():
-    about = study(noise="central", epsilon=0.5)
-    whole = case(noise="central", epsilon=0.5)
+def test_a_trusted_server_receives_exact_sums_adds_one_draw_to_the_total_and_books_it(said):
+    options = {"noise": "central", "epsilon": 0.5}
+    whole = case(**options)
     pulls = first_pulls(whole)
-    run = apart(whole, ARMS * pulls, 2000)
+    run = apart(whole, ARMS * pulls, 5 * RUNS)
     assert (run.secrets["total"][:, :, :ARMS] == UNIT * pulls * np.array(CERTAIN)).all()
     assert (run.opens["total"] == 0).all()  # an agent shows nothing of them, and acts on nothing of them
     assert (run.tallies["up_words"] == AGENTS * (1 + 3 * ARMS + 1)).all()  # its word; arm, pulls and sum of each; how many
     assert kstest(noise_of_the_sum(run, pulls).ravel(), laplace(scale=2).cdf).pvalue > 1e-6
     assert (loss_per_reward(run.server_ledgers) == 0.5).all()
     assert (run.ledgers["entries"] == 0).all()
-    said = about.run().summary[0]["privacy"]
-    assert said == promised(whole, 0.5)
-    assert said["adversary"] == "anyone but the server, who sees its decisions, every arm and time, but no report"
-    assert "the server is trusted" in said["note"]
+    told = said(**options)
+    assert told == promised(whole, 0.5)
+    assert told["adversary"] == "anyone but the server, who sees its decisions, every arm and time, but no report"
+    assert "the server is trusted" in told["note"]
 
 
 # --- what is booked ---------------------------------------------------------------------------------------------
@@ -190,7 +204,7 @@ def test_a_trusted_server_receives_exact_sums_adds_one_draw_to_the_total_and_boo
 
 def test_many_rounds_cost_no_more_than_one():
     """A reward is in one sum only, so an agent's loss over the whole run is that of one release."""
-    run = apart(case(epsilon=0.5, means=[0.5] * 9 + [0.52]), 100_000)
+    run = apart(case(epsilon=0.5, means=[0.5] * (ARMS - 1) + [0.52]), 100_000)
     entries = run.ledgers["entries"][0, :, :ARMS, 0]
     assert entries.min() >= 4
     assert (loss_per_reward(run.ledgers) == 0.5).all()
@@ -222,12 +236,12 @@ TABLE = {
 
 
 @pytest.mark.parametrize("options, claimed, accounted, private, adversary", TABLE.values(), ids=TABLE)
-def test_the_summary_says_what_is_claimed_what_is_true_and_against_whom(options, claimed, accounted, private, adversary):
-    said = study(agents=50, **options).run().summary[0]["privacy"]
-    assert said["claimed"] == (claimed and {"epsilon": claimed, "delta": 0.0})
-    assert said["accounted"]["epsilon"] == accounted
-    assert (said["private"], said["adversary"], said["unit"]) == (private, adversary, "one reward of one agent")
-    assert said["note"]
+def test_the_summary_says_what_is_claimed_what_is_true_and_against_whom(said, options, claimed, accounted, private, adversary):
+    told = said(agents=50, **options)
+    assert told["claimed"] == (claimed and {"epsilon": claimed, "delta": 0.0})
+    assert told["accounted"]["epsilon"] == accounted
+    assert (told["private"], told["adversary"], told["unit"]) == (private, adversary, "one reward of one agent")
+    assert told["note"]
 
 
 @pytest.mark.parametrize("name, network", [("ddp-mab", {}), ("hdp-mab", {"components": [20, 30]})])
@@ -238,8 +252,8 @@ def test_without_a_server_peers_and_sinks_see_single_messages_so_the_same_loss_c
     assert case(agents=50, name=name, network=network).method.p.price == 1.0
 
 
-def test_the_note_of_the_printed_noise_says_what_an_epsilon_of_one_means_for_fifty_agents():
-    note = study(agents=50, mode="paper").run().summary[0]["privacy"]["note"]
+def test_the_note_of_the_printed_noise_says_what_an_epsilon_of_one_means_for_fifty_agents(said):
+    note = said(agents=50, mode="paper")["note"]
     assert "50 x 1 = 50, not 1" in note
     assert "scale 0.02" in note
     assert "reads the exact sum by rounding with probability 100 %" in note
@@ -250,7 +264,7 @@ def test_the_note_of_the_printed_noise_says_what_an_epsilon_of_one_means_for_fif
 def test_rounding_a_message_recovers_the_exact_sum_with_the_stated_probability(epsilon):
     """1 - exp(-1 / (2 b)) with b = 1 / (N epsilon), as measured and as the note says."""
     about = case(mode="paper", epsilon=epsilon)
-    noise = noise_after_one_epoch(about, 400)
+    noise = noise_after_one_epoch(about, RUNS)
     promised = 1 - exp(-AGENTS * epsilon / 2)
     caught = np.rint(noise) == 0
     assert binomtest(int(caught.sum()), caught.size, promised).pvalue > 1e-6

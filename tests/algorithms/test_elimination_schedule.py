@@ -187,9 +187,9 @@ def test_paper_mode_has_the_papers_own_formulas(epsilon, participation):
         assert server.radius(r) == pytest.approx(sqrt(log(8 * size * r**2 * T) / (2 * N * total)) + noise, rel=1e-9)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(
-    agents=some.integers(1, 300),
+    agents=some.integers(1, 100),
     arms=some.integers(2, 12),
     horizon=some.integers(10, 10**7),
     epsilon=some.floats(1e-3, 100),

@@ -15,6 +15,7 @@ from coterie.studies import load_study
 from coterie.studies.case import make_case
 
 FIGURES = {"2a": 1_000_000, "2b": 100_000, "2c-order": 200_000}
+NAMES = ["2a", pytest.param("2b", marks=pytest.mark.slow), "2c-order"]
 A = [[0.90, 0.35, 0.20, 0.75, 0.10], [0.45, 0.95, 0.40, 0.15, 0.30], [0.75, 0.20, 0.60, 0.30, 0.50]]
 
 
@@ -45,7 +46,7 @@ def cases(about):
 
 
 @pytest.mark.parametrize("share", [0.6, 1.0])
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", NAMES)
 def test_regret_falls_with_epsilon_and_no_two_runs_of_different_epsilon_overlap(name, share):
     epsilons = [row["parameters"].get("epsilon") for row in figure(name)]
     assert epsilons == [1.0, 2.0, 5.0, None]
@@ -53,7 +54,7 @@ def test_regret_falls_with_epsilon_and_no_two_runs_of_different_epsilon_overlap(
         assert at(more_private, share, "low") > at(less_private, share, "high")
 
 
-@pytest.mark.parametrize("name, most", [("2a", 0.15), ("2b", 0.3)])
+@pytest.mark.parametrize("name, most", [("2a", 0.15), pytest.param("2b", 0.3, marks=pytest.mark.slow)])
 def test_without_noise_twice_the_rounds_add_a_small_part_of_the_regret(name, most):
     plain = figure(name)[-1]
     assert 0 < at(plain, 1.0) - at(plain, 0.5) < most * at(plain, 0.5)
@@ -67,7 +68,7 @@ def test_in_figure_2a_the_ratios_of_regret_fall_towards_those_of_epsilon():
         assert limit < ratios[-1] < 1.2 * limit
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_papers_bound_holds_and_is_told_beside_the_trivial_one(name):
     for row in figure(name):
         bounds = [row["extra"]["bound_per_agent"], row["extra"]["trivial_bound_per_agent"]]
@@ -75,7 +76,7 @@ def test_the_papers_bound_holds_and_is_told_beside_the_trivial_one(name):
     assert figure("2a")[-1]["extra"]["bound_per_agent"] < 0.02 * figure("2a")[-1]["extra"]["trivial_bound_per_agent"]
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", NAMES)
 def test_no_row_as_printed_is_called_private(name):
     assert [row["privacy"]["private"] for row in figure(name)] == [False] * 4
 
@@ -83,7 +84,7 @@ def test_no_row_as_printed_is_called_private(name):
 # --- claim 3: agents stay level -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", NAMES)
 def test_agents_end_with_nearly_equal_regrets(name):
     for row in figure(name):
         regrets = row["by_agent"]["regret"]
@@ -135,7 +136,7 @@ def test_alone_an_agent_whose_own_best_arm_is_another_one_has_linear_regret_and_
 PROBLEMS = {"A": {"means": A}, "diabetes": {"dataset": "diabetes"}}
 
 
-@pytest.mark.parametrize("epsilon", [1, 2, 5, inf])
+@pytest.mark.parametrize("epsilon", [1, *(pytest.param(e, marks=pytest.mark.slow) for e in (2, 5)), inf])
 @pytest.mark.parametrize("options", [{"mode": "paper"}, {"mechanism": "tree"}, {}], ids=str)
 def test_the_practical_radius_has_less_regret_than_the_printed_one(options, epsilon):
     rows = [{"name": "fed-ucb", "epsilon": epsilon, "radius": radius, **options} for radius in ("tuned", "paper")]

@@ -113,9 +113,9 @@ def live(method, change=None):
 
 
 def changes(first):
-    """First and last rewards, and of the arm pulled most those around releases of blocks."""
-    yield from ((0, nth) for nth in (1, 3, 4, 7, 8, first.told[0] // 2, first.told[0]))
-    yield from ((arm, nth) for arm in range(1, ARMS) for nth in sorted({1, first.told[arm]}))
+    """First and last rewards, and of the arm pulled most those around a release of a block."""
+    yield from ((0, nth) for nth in (1, 3, 4, first.told[0]))
+    yield from ((1, 1), (ARMS - 1, first.told[ARMS - 1]))
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -174,7 +174,7 @@ def reward(made, t):
 
 def gossip_study(*algorithms, **problem):
     about = {"means": MEANS.tolist(), **problem}
-    return load_study({"horizon": ROUNDS, "replications": 2, "problem": about, "algorithm": list(algorithms)})
+    return load_study({"horizon": ROUNDS, "replications": 1, "problem": about, "algorithm": list(algorithms)})
 
 
 @pytest.fixture

@@ -55,18 +55,19 @@ def vote(agent, t, sender, arm, rung, total):
 
 
 def radius(box, k, eps, beta, horizon):
-    """Of the latest votes on arm k, {(voter, arm): (size, mean)}: bisection over radii, with every honest vote by itself."""
+    """Of the latest votes on arm k, {(voter, arm): (size, mean)}: the root over radii, with every honest vote by itself."""
     sizes = sorted(size for (_, arm), (size, _) in box.items() if arm == k)
     honest = sizes[: len(sizes) - int(beta * len(sizes) + 1e-9)]
     needed = (len(sizes) + 1) // 2 - len(sizes) + len(honest)
     miss = horizon**-0.25
     share = max(miss * needed / len(honest), min((needed - 1) / len(honest), quantile(miss, needed, len(honest))))
-    low, high = 0.0, 1e3
-    for _ in range(60):
-        middle = (low + high) / 2
-        off = sum(vote_tail(np.array([middle]), size, 1 / eps, 0.5, True)[0] for size in honest)
-        low, high = (middle, high) if off > share * len(honest) else (low, middle)
-    return high
+    voted = Counter(honest)
+
+    def excess(radius):
+        off = sum(votes * vote_tail(np.array([radius]), size, 1 / eps, 0.5, True)[0] for size, votes in voted.items())
+        return off - share * len(honest)
+
+    return float(brentq(excess, 0, 1e3, xtol=1e-12))
 
 
 def quantile(miss, needed, honest):
@@ -164,7 +165,7 @@ def run(horizon, **options):
 
 
 @pytest.mark.parametrize("options", [{}, {"epsilon": 0.3, "growth": 1.5, "batch": 4}, {"votes": "scouts", "epsilon": 0.5}])
-@pytest.mark.parametrize("horizon", [30, 80, 160])
+@pytest.mark.parametrize("horizon", [30, 160])
 def test_every_reward_is_in_one_release_at_most_so_the_loss_is_epsilon_at_every_horizon(horizon, options):
     method, ended = run(horizon, **options)
     losses = ended.ledgers["loss"][0, :, :ARMS, 0]

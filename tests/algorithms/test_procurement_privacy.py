@@ -89,8 +89,7 @@ def test_the_exact_loss_has_the_value_of_the_specification():
     assert mu_of(epsilon_of(0.7, 1e-3), 1e-3) == pytest.approx(0.7, rel=1e-9)
 
 
-@pytest.mark.parametrize("mus", [[0.13] * 1, [0.53] * 8, [0.3, 0.2, 0.1]])
-@pytest.mark.parametrize("delta", [1e-2, 1e-3, 1e-5])
+@pytest.mark.parametrize(("mus", "delta"), [([0.13] * 1, 1e-2), ([0.53] * 8, 1e-5), ([0.3, 0.2, 0.1], 1e-3)])
 def test_two_other_accountants_agree(mus, delta):
     """Of all blocks together. Privacy loss distributions agree to 1e-3; Renyi divergences can only be larger."""
     import dp_accounting
@@ -172,7 +171,7 @@ def test_an_echo_sends_nothing_but_noise():
     assert not ledger.entries.any()
 
 
-@pytest.mark.parametrize("options", FORMS)
+@pytest.mark.parametrize("options", [{"calibration": "tight"}, {"calibration": "elliptic"}])  # one of each mechanism
 def test_noise_has_the_variance_of_its_price(options):
     """40,000 pairs: the variance is known to 0.7 %, so 5 % off happens with a probability below 1e-11."""
     method, pairs = built(**options), 500

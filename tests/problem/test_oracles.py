@@ -61,7 +61,7 @@ def solved(quality, cost, capacity, alpha, rho, whole):
 @pytest.mark.parametrize(("alpha", "rho"), SETTINGS)
 def test_the_best_order_and_its_relaxation_are_those_of_a_solver(alpha, rho, most_capacity):
     binding = 0
-    for quality, cost, capacity in instances(40, 30, most_capacity, seed=2):
+    for quality, cost, capacity in instances(20, 30, most_capacity, seed=2):
         best, relaxed = (order(quality, cost, capacity, alpha, rho) for order in (best_order, relaxed_order))
         assert best.dtype == np.int64
         assert ((best >= 0) & (best <= capacity)).all()
