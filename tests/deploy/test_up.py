@@ -5,7 +5,7 @@ import signal
 import socket
 
 import pytest
-from commands import call, run, started, state, until
+from commands import call, run, run_here, started, state, until
 
 from coterie.deploy.federation import load_federation
 from coterie.deploy.keys import load_keys
@@ -66,7 +66,7 @@ def test_three_hospitals_learn_are_killed_and_go_on(tmp_path, port):
     assert any("north was killed: it is started again" in line for line in process.said)
     done = run(*up, "--seconds", 1, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    told = run("ledger", "runs/up-hospitals/north", cwd=tmp_path)
+    told = run_here("ledger", "runs/up-hospitals/north", cwd=tmp_path)
     assert told.returncode == 0 and "chain: all of its" in told.stdout
     assert int(told.stdout.partition("all of its ")[2].split()[0].replace(",", "")) >= last["released"]
 
@@ -137,7 +137,7 @@ def test_a_member_that_ends_by_itself_ends_all_with_its_line_and_code(tmp_path, 
 def test_an_empty_token_lets_nobody_start(tmp_path, port, role, name):
     prepare(tmp_path)
     (tmp_path / name / TOKEN).touch(0o600)
-    done = run(role, tmp_path / name, "--listen", f"127.0.0.1:{port}", cwd=tmp_path)
+    done = run_here(role, tmp_path / name, "--listen", f"127.0.0.1:{port}", cwd=tmp_path)
     assert done.returncode == 5 and "token must be 32 to 200 letters" in done.stderr
     assert done.stdout == "" and done.stderr.count("\n") == 1 and is_free(port)
 
