@@ -54,9 +54,12 @@ def told(seed, hash_seed):
     return done.stdout.splitlines()
 
 
-def test_a_seed_is_the_same_year_again_in_any_process():
-    one, other = told(3, "1"), told(3, "2")
-    assert one == other and len(one) >= 10
+def test_a_seed_is_the_same_year_again_in_any_process(tmp_path):
+    here = []
+    year = Year(3, 120, tmp_path, tell=here.append).play()
+    there = told(3, "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1")
+    assert here == there[:-1] and len(there) >= 10
+    assert year.trace.hexdigest()[:16] in there[-1]
 
 
 # --- mutants ------------------------------------------------------------------------------------------
