@@ -86,10 +86,15 @@ def test_the_page_of_an_audit_reads_well_at_every_width_light_and_dark(look, kep
     assert look(kept(audit.render(AUDITS[name])), hero=True) == []
 
 
+@cache
+def priced_quickstart():
+    study = load_study("quickstart", FEW).specification
+    return study, price_study(study)
+
+
 @pytest.mark.parametrize("row", [1, 3, 6], ids=["nothing promised", "kept", "broken"])
 def test_a_statement_reads_well_and_prints_on_one_sheet(look, opened, kept, sheets, row):
-    study = load_study("quickstart").specification
-    path = kept(statement.render(statement.facts(study, price_study(study), row)))
+    path = kept(statement.render(statement.facts(*priced_quickstart(), row)))
     assert look(path) == []
     with opened(path) as page:
         assert sheets(page) == 1

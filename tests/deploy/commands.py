@@ -2,14 +2,18 @@
 
 import contextlib
 import http.client
+import io
 import json
 import os
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
 
 import coterie
+from coterie.cli.main import main
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(coterie.__file__).parents[1])}
 START = [sys.executable, "-c", "from coterie.cli import start; start()"]
@@ -38,6 +42,17 @@ def started(*words, cwd, first="page:"):
 def run(*words, cwd):
     """To its end."""
     return subprocess.run([*START, *map(str, words)], cwd=cwd, env=ENVIRONMENT, capture_output=True, text=True)
+
+
+def run_here(*words, cwd):
+    """To its end, too, but in this process: it has loaded all libraries."""
+    out, err, argv = io.StringIO(), io.StringIO(), ["coterie", *map(str, words)]
+    with contextlib.chdir(cwd), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            with mock.patch("sys.argv", argv), mock.patch("coterie.cli.deployed.log_to_stderr"):  # the log of others stays
+                main()
+        except SystemExit as ending:
+            return SimpleNamespace(returncode=ending.code, stdout=out.getvalue(), stderr=err.getvalue())
 
 
 def call(port, method, path, body=None, token=None):

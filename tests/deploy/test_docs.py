@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import ENVIRONMENT, START, run, started, state, until
+from commands import ENVIRONMENT, run_here, started, state, until
 
 from coterie.deploy.keys import load_keys
 from coterie.deploy.up import is_free
@@ -45,7 +45,7 @@ class Reader:
         return self.here(command)
 
     def does(self, words, nth=0):
-        done = run(*shlex.split(self.find(words, nth))[1:], cwd=self.folder)
+        done = run_here(*shlex.split(self.find(words, nth))[1:], cwd=self.folder)
         assert (done.returncode, done.stderr) == (0, ""), (words, done)
         return done.stdout
 
@@ -66,7 +66,7 @@ def test_every_command_of_the_page_works(tmp_path):
     reader, names = Reader(tmp_path), ("north", "east", "centre")
     lines = {name: reader.does(f"coterie agent init {name}/") for name in names}
     write_file(reader, lines)
-    assert run("federation", "check", "federation.toml", cwd=tmp_path).returncode == 0
+    assert run_here("federation", "check", "federation.toml", cwd=tmp_path).returncode == 0
     reader.does("coterie federation broker")
     with nats(reader) as broker:
         until(lambda: not is_free(reader.broker_port))
@@ -134,14 +134,13 @@ def test_the_page_names_every_exit_code_that_is_of_a_deployment_alone():
     assert told <= set(exit_codes()) and {2, 4, 5, 6, 7, 130, 143} == told
 
 
-def test_the_page_names_every_key_of_the_file_and_every_option():
+def test_the_page_names_every_key_of_the_file_and_every_option(tmp_path, monkeypatch):
     from coterie.deploy.federation import FederationFile
 
     table = PAGE.partition("| key | says |")[2].partition("`coterie federation check")[0]
     for key in FederationFile.model_fields:
         assert f"`{key}`" in table or f"[{key}]" in table, key
-    helped = subprocess.run(
-        [*START, "up", "--help"], env=ENVIRONMENT | {"COLUMNS": "200"}, capture_output=True, text=True
-    ).stdout
-    options = set(re.findall(r"--[a-z]+", helped)) - {"--help"}
+    monkeypatch.setenv("COLUMNS", "200")
+    options = set(re.findall(r"--[a-z]+", run_here("up", "--help", cwd=tmp_path).stdout)) - {"--help"}
+    assert options
     assert options <= set(re.findall(r"--[a-z]+", PAGE.partition("The rest of this page")[0]))

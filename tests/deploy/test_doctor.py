@@ -15,7 +15,7 @@ import time
 
 import nats
 import pytest
-from commands import run
+from commands import run, run_here
 from cryptography import x509
 
 from coterie import files
@@ -138,7 +138,7 @@ def test_beside_a_member_at_work_it_looks_and_disturbs_nobody(federation):
         worker = threading.Thread(target=work)
         worker.start()
         try:
-            seen = [json.loads(run("doctor", home, "--json", cwd=federation.folder).stdout) for _ in range(2)]
+            seen = [json.loads(each("doctor", home, "--json", cwd=federation.folder).stdout) for each in (run, run_here)]
         finally:
             stop.set()
             worker.join()
@@ -350,7 +350,7 @@ def test_what_is_broken_has_its_line_its_code_and_what_to_do(home, breaks, about
 
 def test_a_ledger_is_printed_whatever_is_wrong_with_settings(home):
     typo_in_settings(home)
-    done = run("ledger", home, cwd=home)
+    done = run_here("ledger", home, cwd=home)
     assert done.returncode == 0 and "is left" in done.stdout and "did you mean 'person'" in " ".join(done.stdout.split())
 
 
@@ -360,7 +360,7 @@ def test_the_gravest_decides(home):
     clock_behind(home)
     code, bad = wrong(home)
     assert code == 4 and bad.keys() == {"modes", "chain", "windows"}
-    done = run("doctor", home, cwd=home)
+    done = run_here("doctor", home, cwd=home)
     assert done.returncode == 4 and done.stderr == "" and len(done.stdout.splitlines()) == len(module.CHECKS)
 
 
@@ -490,7 +490,7 @@ def test_a_folder_full_of_rubbish_is_told_without_a_traceback(home, seed):
 
 
 def test_what_is_no_folder_is_bad_input(tmp_path):
-    done = run("doctor", tmp_path / "nowhere", cwd=tmp_path)
+    done = run_here("doctor", tmp_path / "nowhere", cwd=tmp_path)
     assert done.returncode == 2 and "must be the folder of an agent or a coordinator, got none" in done.stderr
     assert done.stderr.count("\n") == 1 and not any(tmp_path.iterdir())
 

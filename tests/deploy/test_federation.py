@@ -13,6 +13,7 @@ from nodes import member
 from coterie.deploy.federation import federation_text, load_federation
 from coterie.deploy.tables import nkey_bytes
 from coterie.deploy.up import plan
+from coterie.engines.forecast import first_release, forecast
 from coterie.errors import UsageError
 
 NORTH, SOUTH, WEST, CENTRE = (member(name) for name in ("north", "south", "west", "centre"))
@@ -92,6 +93,13 @@ def test_every_change_of_the_file_is_another_run(tmp_path, place, value):
 )  # fmt: skip
 def test_keys_the_broker_and_ways_to_write_a_number_are_no_part_of_the_run(tmp_path, place, value):
     assert load(tmp_path, PEERS).run == load(tmp_path, changed(PEERS, {place: value})).run
+
+
+@pytest.mark.parametrize("tables", [PEERS, STAR], ids=["peers", "star"])
+def test_what_one_release_costs_is_what_a_forecast_begins_with(tmp_path, tables):
+    method = load(tmp_path, tables).method()
+    first = first_release(method, 200)
+    assert first and first == forecast(method, 200).agent.events[:1]
 
 
 def test_what_differs_between_two_runs_can_be_told(tmp_path):

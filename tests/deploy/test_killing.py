@@ -14,7 +14,7 @@ def killed(folder, *arguments):
     return subprocess.run([sys.executable, SCRIPT, folder, *map(str, arguments)], capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("kills", [20, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [10, pytest.param(100, marks=pytest.mark.slow)])
 def test_kills_lose_nothing_and_show_no_two_values(tmp_path, kills):
     done = killed(tmp_path, kills)
     assert done.returncode == 0, done.stderr

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import get_type_hints
 
 import pytest
-from commands import call, started, state, until
+from commands import call, run_here, started, state, until
 from msgspec import structs
 from served_nodes import VIEW
 from test_canary import KEY, PERSON, REWARD, TRACES, TRIALS, home  # noqa: F401
@@ -87,7 +87,5 @@ def test_a_line_holds_no_reward_no_key_no_person_and_no_sum(home, tmp_path):  # 
 
 
 def test_another_form_is_bad_input(home, tmp_path):  # noqa: F811
-    from commands import run
-
-    done = run("agent", home, "--log", "xml", cwd=tmp_path)
+    done = run_here("agent", home, "--log", "xml", cwd=tmp_path)
     assert done.returncode == 2 and "--log must be text or json, got 'xml'" in done.stderr

@@ -45,13 +45,13 @@ async def kill_and_restart(broker, times, pause):
 
 def test_on_the_common_clock_all_end_as_without_faults(tmp_path):
     async def run():
-        federation = rehearsed(tmp_path, {"name": "fed-ucb"}, horizon=40, clock="common")
+        federation = rehearsed(tmp_path, {"name": "fed-ucb"}, horizon=25, clock="common")
         with broker_of(federation, tmp_path) as broker:
             assert await lay_out(federation, tmp_path / "broker")
             async with proxies_to(broker, NAMES) as proxies:
                 troubles = [
                     asyncio.create_task(trouble(list(proxies.values()), seed=3)),
-                    asyncio.create_task(kill_and_restart(broker, times=3, pause=0.6)),
+                    asyncio.create_task(kill_and_restart(broker, times=2, pause=0.6)),
                 ]
                 wires = through(proxies, broker_wires(tmp_path, federation))
                 nodes = await perform(tmp_path, federation, wires, simulated_customers)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import START, run
+from commands import START, run_here
 from msgspec import structs
 from prometheus_client.parser import text_string_to_metric_families
 from served_nodes import VIEW
@@ -86,7 +86,7 @@ def test_the_command_of_the_unit_is_one(tmp_path):
     """Its options are those of the command, and the codes after which it stays down are codes that do not mend themselves."""
     text = UNIT.read_text()
     words = re.search(r"^ExecStart=\S+ (.*)$", text, flags=re.MULTILINE)[1].replace("%i", "nowhere").split()
-    done = run(*words, cwd=tmp_path)
+    done = run_here(*words, cwd=tmp_path)
     assert done.returncode == 2 and "federation.toml" in done.stderr
     stays = {int(code) for code in re.search(r"RestartPreventExitStatus=(.*)", text)[1].split()}
     assert stays == {2, 4, 5, 6} and stays <= set(exit_codes()) and START[0] == sys.executable

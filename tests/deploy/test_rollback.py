@@ -1,16 +1,14 @@
-"""Old copies, deleted ledgers, clones and a broker from a backup: as processes, by their exit codes."""
+"""Old copies, deleted ledgers and clones: processes that must not go on, by their exit codes."""
 
 import asyncio
-import contextlib
-import json
 import shutil
-import signal
 import subprocess
 
 import pytest
-from commands import ENVIRONMENT, START, call, started, state, until
+from commands import ENVIRONMENT, START, until
 from parties import broker_of, make_parties
 
+from coterie.deploy.opening import open_agent
 from coterie.deploy.wire.broker import lay_out
 from coterie.deploy.wire.embedded import free_port
 
@@ -29,14 +27,6 @@ def federation(tmp_path):
         yield found
 
 
-@contextlib.contextmanager
-def agent(folder):
-    port = free_port()
-    with started("agent", folder, "--listen", f"127.0.0.1:{port}", cwd=folder.parent, first="token") as process:
-        process.port, process.token = port, (folder / "token").read_text().strip()
-        yield process
-
-
 def ended(folder):
     """The exit code and the last line of an agent that must not go on."""
     words = [*START, "agent", str(folder), "--listen", f"127.0.0.1:{free_port()}"]
@@ -44,36 +34,26 @@ def ended(folder):
     return done.returncode, done.stderr.splitlines()[-1]
 
 
-def play(process, releases):
+def play(agent, releases):
     """Customers ask and tell until so many numbers have left."""
 
     def enough():
         for _ in range(20):
-            decision = call(process.port, "POST", "/v1/decisions", {}, process.token)
-            assert decision[0] in (200, 201), decision
-            made = json.loads(decision[1])
-            call(process.port, "PUT", f"/v1/decisions/{made['id']}/reward", {"reward": 1.0}, process.token)
-        return state(process.port)["released"] >= releases and state(process.port)["unsent"] == 0
+            agent.tell(agent.ask().id, 1.0)
+        return agent.view().released >= releases and agent.view().unsent == 0
 
     until(enough)
-    return state(process.port)["released"]
-
-
-def stop(process):
-    process.send_signal(signal.SIGTERM)
-    process.wait()
+    return agent.view().released
 
 
 def test_an_old_copy_a_deleted_ledger_and_a_clone(tmp_path, federation):
     north = tmp_path / "north"
-    with agent(north) as process:
-        before = play(process, releases=2)
-        stop(process)
+    with open_agent(north) as agent:
+        before = play(agent, releases=2)
     shutil.copytree(north, tmp_path / "old")
     for _ in range(2):  # the first words of the second start rest on what the first has released, also if that was never sent
-        with agent(north) as process:
-            before = play(process, releases=before + 2)
-            stop(process)
+        with open_agent(north) as agent:
+            before = play(agent, releases=before + 2)
     code, line = ended(tmp_path / "old")
     assert code == 4 and "older" in line
     shutil.copytree(north, tmp_path / "forgotten")
@@ -82,12 +62,11 @@ def test_an_old_copy_a_deleted_ledger_and_a_clone(tmp_path, federation):
     code, line = ended(tmp_path / "forgotten")
     assert code == 4 and "older" in line
     shutil.copytree(north, tmp_path / "clone")
-    with agent(north) as process:
-        until(lambda: state(process.port)["connected"] and state(process.port)["unsent"] == 0)
+    with open_agent(north) as agent:
+        until(lambda: agent.view().connected and agent.view().unsent == 0)
         code, line = ended(tmp_path / "clone")
         assert (code, "older" in line) == (4, True) or (code, "another process speaks" in line) == (6, True)  # has it released?
         code, line = ended(north)
         assert code == 6 and "in use by another process" in line
-        assert process.poll() is None
-        released = state(process.port)["released"]
-        assert play(process, releases=released + 1) > released
+        released = agent.view().released
+        assert play(agent, releases=released + 1) > released

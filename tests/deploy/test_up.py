@@ -5,7 +5,7 @@ import signal
 import socket
 
 import pytest
-from commands import call, run, started, state, until
+from commands import call, run, run_here, started, state, until
 
 from coterie.deploy.federation import load_federation
 from coterie.deploy.keys import load_keys
@@ -14,6 +14,16 @@ from coterie.deploy.up import Ended, Household, clear, folder_of, is_free, last_
 from coterie.errors import UsageError
 
 ON_LINUX = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks at /proc")
+
+
+TWO = """
+arms = ["x", "y", "z"]
+horizon = 100_000
+tick = "0.5 seconds"
+agents = [{ name = "a" }, { name = "b" }]
+algorithm = { name = "pooled-ucb" }
+rewards = { within = "at once" }
+"""
 
 
 @pytest.fixture
@@ -43,10 +53,16 @@ def is_there(pid):
         return False
 
 
+def chained(home, folder):
+    """How many numbers a ledger says have left."""
+    told = run_here("ledger", home, cwd=folder)
+    assert told.returncode == 0 and "chain: all of its" in told.stdout
+    return int(told.stdout.partition("all of its ")[2].split()[0].replace(",", ""))
+
+
 @ON_LINUX
 def test_three_hospitals_learn_are_killed_and_go_on(tmp_path, port):
-    up = ("up", "--port", port, "--rate", 40)
-    with started(*up, cwd=tmp_path) as process:
+    with started("up", "--port", port, "--rate", 40, cwd=tmp_path) as process:
         until(lambda: state(port)["released"] >= 2)
         before = state(port)
         assert before["algorithm"] == "pooled-ucb" and before["turn"] >= 2 and before["connected"] and not before["alarms"]
@@ -64,22 +80,24 @@ def test_three_hospitals_learn_are_killed_and_go_on(tmp_path, port):
         assert process.wait(30) == 130
         until(lambda: not any(map(is_there, everybody)))
     assert any("north was killed: it is started again" in line for line in process.said)
-    done = run(*up, "--seconds", 1, cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    told = run("ledger", "runs/up-hospitals/north", cwd=tmp_path)
-    assert told.returncode == 0 and "chain: all of its" in told.stdout
-    assert int(told.stdout.partition("all of its ")[2].split()[0].replace(",", "")) >= last["released"]
+    assert chained("runs/up-hospitals/north", tmp_path) >= last["released"]
 
 
 @ON_LINUX
 def test_peers_do_without_a_coordinator_and_nobody_outlives_a_killed_supervisor(tmp_path, port):
-    with started("up", "--port", port, "--rate", 40, "--algorithm", "fed-ucb", cwd=tmp_path) as process:
+    (tmp_path / "two.toml").write_text(TWO)
+    up = ("up", "two.toml", "--port", port, "--rate", 40, "--algorithm", "fed-ucb")
+    with started(*up, cwd=tmp_path) as process:
         until(lambda: state(port)["released"] >= 1 and all(peer["turn"] for peer in state(port)["peers"]))
         assert state(port)["clock"] == "own"
         everybody = children(process.pid)
-        assert len(everybody) == 4
+        assert len(everybody) == 3
+        last = state(port)
         os.kill(process.pid, signal.SIGKILL)
         until(lambda: not any(map(is_there, everybody)))
+    done = run(*up, "--seconds", 1, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert chained("runs/up-two-fed-ucb/a", tmp_path) >= last["released"]
 
 
 def test_a_file_of_ones_own_gets_keys_of_its_own_and_keeps_them(tmp_path):
@@ -137,7 +155,7 @@ def test_a_member_that_ends_by_itself_ends_all_with_its_line_and_code(tmp_path, 
 def test_an_empty_token_lets_nobody_start(tmp_path, port, role, name):
     prepare(tmp_path)
     (tmp_path / name / TOKEN).touch(0o600)
-    done = run(role, tmp_path / name, "--listen", f"127.0.0.1:{port}", cwd=tmp_path)
+    done = run_here(role, tmp_path / name, "--listen", f"127.0.0.1:{port}", cwd=tmp_path)
     assert done.returncode == 5 and "token must be 32 to 200 letters" in done.stderr
     assert done.stdout == "" and done.stderr.count("\n") == 1 and is_free(port)
 

@@ -1,4 +1,4 @@
-"""Ten thousand hours of a deployed federation with a thousand accidents, and mutants of it that must be found."""
+"""Thousands of hours of a deployed federation with hundreds of accidents, and mutants of it that must be found."""
 
 import os
 import re
@@ -20,18 +20,18 @@ from coterie.deploy.wire.post import Post
 from coterie.deploy.wire.wire import Unreachable
 
 SEEDS, HOURS = 40, 250
-GROUPS = 4  # of seeds, so that they can be shared out
+GROUP = len(TURNS)  # seeds, so that every kind of federation has its turn
 
 
-@pytest.mark.parametrize("group", range(GROUPS))
-def test_nothing_is_violated_in_ten_thousand_hours(tmp_path, group):
+@pytest.mark.parametrize("first", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(GROUP, SEEDS, GROUP))])
+def test_nothing_is_violated_in_two_thousand_hours(tmp_path, first):
     happened, answers = Counter(), 0
-    for seed in range(group, SEEDS, GROUPS):
+    for seed in range(first, first + GROUP):
         year = Year(seed, HOURS, tmp_path).play()
         happened += year.faults
         answers += year.asked
-    assert SEEDS * HOURS >= 10_000
-    assert happened.total() >= 1000 // GROUPS
+    assert GROUP * HOURS >= 2000
+    assert happened.total() >= 200
     assert len(happened) >= len(faults.FAULTS) - 4  # those that are rare
     assert answers > 2000
 
@@ -44,7 +44,7 @@ def test_nothing_is_violated_in_years(tmp_path, kind):
 
 
 def test_every_kind_of_federation_has_its_turn():
-    assert set(TURNS) == set(KINDS) and len(TURNS) <= SEEDS
+    assert set(TURNS) == set(KINDS) and SEEDS % GROUP == 0
 
 
 def told(seed, hash_seed):
@@ -54,9 +54,12 @@ def told(seed, hash_seed):
     return done.stdout.splitlines()
 
 
-def test_a_seed_is_the_same_year_again_in_any_process():
-    one, other = told(3, "1"), told(3, "2")
-    assert one == other and len(one) >= 10
+def test_a_seed_is_the_same_year_again_in_any_process(tmp_path):
+    here = []
+    year = Year(3, 120, tmp_path, tell=here.append).play()
+    there = told(3, "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1")
+    assert here == there[:-1] and len(there) >= 10
+    assert year.trace.hexdigest()[:16] in there[-1]
 
 
 # --- mutants ------------------------------------------------------------------------------------------
@@ -157,25 +160,26 @@ def ledger_committed_first(monkeypatch):
     monkeypatch.setattr(Node, "_patiently", swapped)
 
 
-MUTANTS = {
-    acknowledged_before_commit: "lost|not on its disk|does not follow|is not there|does not have it",
-    noise_drawn_at_every_sending: "two values for word",
-    noise_sent_before_it_is_kept: "rests on a release that is not on its disk",
-    incarnation_not_checked_by_who_hears: "from start",
-    incarnation_not_checked_by_who_speaks: "two histories|never said|committed twice|two values",
-    junk_not_stepped_over: "has not heard word|is at turn",
-    ledger_committed_first: "the secret of state",
+MUTANTS = {  # what is said of it, and the seed that is tried first, since it finds it soon
+    acknowledged_before_commit: ("lost|not on its disk|does not follow|is not there|does not have it", 0),
+    noise_drawn_at_every_sending: ("two values for word", 0),
+    noise_sent_before_it_is_kept: ("rests on a release that is not on its disk", 2),
+    incarnation_not_checked_by_who_hears: ("from start", 4),
+    incarnation_not_checked_by_who_speaks: ("two histories|never said|committed twice|two values", 1),
+    junk_not_stepped_over: ("has not heard word|is at turn", 3),
+    ledger_committed_first: ("the secret of state", 0),
 }
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__)
 def test_a_mutant_is_found(tmp_path, monkeypatch, mutant):
     mutant(monkeypatch)
-    for seed in range(SEEDS):
+    words, first = MUTANTS[mutant]
+    for seed in (*range(first, SEEDS), *range(first)):
         try:
             Year(seed, HOURS, tmp_path).play()
         except Violation as violation:
-            assert re.search(MUTANTS[mutant], str(violation)), violation
+            assert re.search(words, str(violation)), violation
             assert f"python tests/deploy/year --seed {seed} " in str(violation)
             return
     raise AssertionError("it was not found")

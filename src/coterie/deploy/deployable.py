@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from coterie.building import is_silent
 from coterie.contract import Entry, Method
 from coterie.deploy.secure.sealing import sealed_size
-from coterie.engines.forecast import forecast
+from coterie.engines.forecast import first_release
 from coterie.privacy.accountant import spent
 from coterie.studies.messages import Complaint, KeyPath, alternatives, given, spell
 
@@ -130,7 +130,6 @@ def _allowance(federation: "Federation") -> Iterator[Complaint]:
     place = ("budget", "epsilon") if file.budget else ("algorithm", "epsilon")
     if epsilon > EPSILON_USUAL and file.privacy != "weak":
         yield _at(*place, text=f'must be at most {EPSILON_USUAL:g} unless privacy = "weak" is written, got {epsilon:g}')
-    first = forecast(method, min(federation.horizon, ROUNDS_TRIED)).agent.events[:1]
-    least = spent(first, delta)
+    least = spent(first_release(method, min(federation.horizon, ROUNDS_TRIED)), delta)
     if epsilon < least:
         yield _at(*place, text=f"must be at least {least:g}, what one release costs, got {epsilon:g}")

@@ -11,6 +11,7 @@ ledger tells the cost; the events are then those of the first rounds.
 """
 
 from collections.abc import Iterator
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,10 +104,19 @@ def forecast(method: Method, horizon: int) -> Forecast:
     return Forecast(course, None, horizon + start_up)
 
 
-def _among_peers(method: Method, horizon: int) -> Recorded:
+def first_release(method: Method, horizon: int) -> list[Event]:
+    """The event that an agent's forecast begins with; none, if nothing is released in `horizon` rounds."""
+    agent = _among_peers(method, horizon, most=1) if method.server is None else _around_a_server(method, horizon)[0]
+    return agent.events[:1]
+
+
+def _among_peers(method: Method, horizon: int, most: float = inf) -> Recorded:
+    """Up to the horizon, or until there are so many events."""
     agent = _node(_as_laid_out(method.node, method.p), _in_play(method.p, 1), method.known)
     for end in _plans(agent, horizon):
         agent.finish(end)
+        if len(agent.events) >= most:
+            break
     return agent
 
 

@@ -58,7 +58,7 @@ class Loss(NamedTuple):
     normal_squares: Exact = ZERO  # of the squared prices of normal noise
 
     def plus(self, other: "Loss", sign: int = 1) -> "Loss":
-        return Loss(*(mine + sign * theirs for mine, theirs in zip(self, other, strict=True)))
+        return Loss(*(mine + sign * theirs if theirs else mine for mine, theirs in zip(self, other, strict=True)))
 
     def times(self, rewards: int) -> "Loss":
         """Of a person with so many rewards: every price may be lost as often, also where one event covers them all."""
@@ -102,8 +102,9 @@ def dearest(events: Iterable[Event]) -> list[Loss]:
             return [WITHOUT_NOISE]
         changes: dict[int, Loss] = defaultdict(Loss)
         for event in covers:
-            changes[event.first] = changes[event.first].plus(price_of(event))
-            changes[event.last + 1] = changes[event.last + 1].plus(price_of(event), -1)
+            price = price_of(event)
+            changes[event.first] = changes[event.first].plus(price)
+            changes[event.last + 1] = changes[event.last + 1].plus(price, -1)
         loss = Loss()
         for place in sorted(changes):
             loss = loss.plus(changes[place])

@@ -38,9 +38,11 @@ def test_no_server_is_told(tmp_path, monkeypatch):
         server_path()
 
 
-def test_one_that_does_not_start_is_told(tmp_path, monkeypatch):
+@pytest.mark.parametrize("text", ["{]", "{"], ids=["it ends", "it listens elsewhere"])
+def test_one_that_does_not_start_is_told(tmp_path, monkeypatch, text):
     federation = make_parties(tmp_path)
-    monkeypatch.setattr(embedded, "write_broker", lambda *args, **kwargs: (tmp_path / CONFIGURATION).write_text("{"))
+    monkeypatch.setattr(embedded, "PATIENCE", 1.0)
+    monkeypatch.setattr(embedded, "write_broker", lambda *args, **kwargs: (tmp_path / CONFIGURATION).write_text(text))
     with pytest.raises(StorageError, match="did not start"):
         EmbeddedBroker(federation, tmp_path).start()
 
