@@ -188,7 +188,8 @@ def test_a_root_is_the_least_number_whose_square_is_not_below(number):
 
 
 TERMS = Terms(np.full((4, 3), 0.1), np.full((4, 3), 5), alpha=0.4, rho=1.0)
-AGENTS, ARMS, SETTING = 4, 3, Setting(4, 3, 4000, gap=0.12, components=(3, 1), terms=TERMS)
+AGENTS, ARMS = 4, 3
+SETTING = Setting(AGENTS, ARMS, 4000, gap=0.12, components=(3, 1), terms=TERMS, reward_values=(0.0, 1.0))
 CASES = [(name, example) for name, entry in entries().items() for example in entry.examples]
 
 
