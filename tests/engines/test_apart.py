@@ -5,6 +5,7 @@ Every algorithm with such hooks is played by the interpreted engines, in fair we
 
 import inspect
 import re
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -45,8 +46,14 @@ def share_memory(arguments):
     return any(start < end for (_, end), (start, _) in pairwise(memory))
 
 
-def played(form, rough, monkeypatch):
-    """The names of marked hooks that were called; each call was looked at."""
+@cache
+def played(name, rough):
+    """The marked hooks that were called; each call was looked at."""
+    with pytest.MonkeyPatch.context() as patch:
+        return play(MARKED[name], rough, patch)
+
+
+def play(form, rough, monkeypatch):
     called = set()
 
     def looked_at(name, hook):
@@ -75,17 +82,14 @@ def played(form, rough, monkeypatch):
 
 @pytest.mark.parametrize("rough", [False, True])
 @pytest.mark.parametrize("name", MARKED)
-def test_records_of_a_marked_hook_lie_apart(name, rough, monkeypatch):
-    assert played(MARKED[name], rough, monkeypatch)
+def test_records_of_a_marked_hook_lie_apart(name, rough):
+    assert played(name, rough)
 
 
 def test_every_marked_function_is_a_hook_that_some_run_calls():
     """A function that only hooks call might be handed one record twice, and nobody would look. So none is marked."""
-    called = set()
-    for form in MARKED.values():
-        for rough in (False, True):
-            with pytest.MonkeyPatch.context() as patch:
-                called |= {f"{hook.__module__}.{hook.__name__}" for hook in played(form, rough, patch)}
+    hooks = {hook for name in MARKED for rough in (False, True) for hook in played(name, rough)}
+    called = {f"{hook.__module__}.{hook.__name__}" for hook in hooks}
     folder = Path(coterie.__path__[0])
     written = {
         ".".join(("coterie", *file.relative_to(folder).with_suffix("").parts, name))

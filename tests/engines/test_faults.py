@@ -249,7 +249,7 @@ def differing(compiled, interpreted):
     return [name for name, ours, theirs in fields if ours is not None and ours[1:2].tobytes() != theirs.tobytes()]
 
 
-@pytest.mark.parametrize("engine", PEERS)
+@pytest.mark.parametrize("engine", ["a mesh", "a pool, one by one", pytest.param("a pool", marks=pytest.mark.slow)])
 def test_under_all_faults_compiled_interpreted_and_rehearsed_peers_end_in_the_same_bytes(engine):
     name, options, weather = PEERS[engine]
     method, weather = method_of(name, **options), weather._replace(truth=TRUTH)

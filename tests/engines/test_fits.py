@@ -34,7 +34,8 @@ REFUSED = {"mode": "paper", "noise": ("central", "secagg", "kept"), "through": "
 
 def build(name, options):
     entry = entries()[name]
-    return entry.build(entry.options(**options), Setting(AGENTS, ARMS, HORIZON, gap=0.3, components=(2, 1)))
+    setting = Setting(AGENTS, ARMS, HORIZON, gap=0.3, components=(2, 1), reward_values=(0.0, 1.0))
+    return entry.build(entry.options(**options), setting)
 
 
 CASES = {

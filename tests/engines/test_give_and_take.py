@@ -58,7 +58,7 @@ class Reborn(Agent):
 
 def build(name, horizon, **options):
     entry = entries()[name]
-    return entry.build(entry.options(**options), Setting(AGENTS, ARMS, horizon))
+    return entry.build(entry.options(**options), Setting(AGENTS, ARMS, horizon, reward_values=(0.0, 1.0)))
 
 
 @pytest.mark.parametrize("name", ["fed-ucb", "coop-ucb", "byzantine-ucb", "pr-ucb", "private-ucb", "peer-ucb"])

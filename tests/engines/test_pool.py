@@ -269,9 +269,9 @@ def test_where_few_pairs_talk_no_mask_is_made_and_the_bytes_are_the_same(monkeyp
     runs = []
     for factor in (1e-9, 1e9):  # links count for nothing, for everything
         monkeypatch.setattr(engine, "SPARSE", factor)
-        made = Wires(reach([ring(40)], life, "diameter"), 40)
-        method = build("coop-ucb", 40)
-        about = (method, bernoulli, bernoulli.world(MEANS), 40, 60, np.array([60]), made)
+        made = Wires(reach([ring(20)], life, "diameter"), 20)
+        method = build("coop-ucb", 20)
+        about = (method, bernoulli, bernoulli.world(MEANS), 20, 30, np.array([30]), made)
         runs.append(simulate_mesh(*about, seed=2, compiled=False))
         assert made.sparse == (factor < 1) and ("masks" in vars(made)) == (factor > 1)
     assert all(one.tobytes() == other.tobytes() for one, other in zip(*runs, strict=True) if one is not None)

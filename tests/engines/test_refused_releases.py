@@ -162,6 +162,7 @@ def test_an_order_that_could_bring_more_than_its_noise_is_made_for_is_refused(ho
         agent.begin(1)
 
 
+@pytest.mark.slow
 def test_a_compiled_run_refuses_such_an_order_too():
     with pytest.raises(AlgorithmError, match=BEYOND):
         buy(order_one_too_many, compiled=True)

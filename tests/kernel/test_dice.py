@@ -40,8 +40,8 @@ def test_no_two_coordinates_share_a_word():
 
 
 def test_distant_nodes_and_draws_share_no_word_either():
-    """Long rows along one coordinate at a time, crossing at the origin only: an accident has a chance of 2e-8."""
-    die, far = stream(fold(7, 0), 0, REWARD, 1), 200_000
+    """Long rows along one coordinate at a time, crossing at the origin only: an accident has a chance of 1e-9."""
+    die, far = stream(fold(7, 0), 0, REWARD, 1), 50_000
     rows = [
         [word(die, n) for n in range(far)],
         [word(side(die, n), 0) for n in range(far)],

@@ -142,14 +142,14 @@ def by_the_door(history, rewards):
         yield [Entry(*row) for row in zip(*columns, strict=True)]
 
 
-@settings(max_examples=400)
+@settings(max_examples=100)
 @given(HISTORIES, st.randoms(use_true_random=False))
 def test_values_and_covers_are_those_of_lists_of_rewards(history, random):
     rewards = rewards_of(history, random)
     assert list(by_the_door(history, rewards)) == list(by_lists(history, rewards))
 
 
-@settings(max_examples=150)
+@settings(max_examples=40)
 @given(HISTORIES, st.randoms(use_true_random=False))
 def test_a_reward_moves_what_covers_it_and_nothing_else_and_no_further_than_the_sensitivity(history, random):
     """Every reward in turn goes from one end of its range to the other."""

@@ -214,7 +214,7 @@ def wiring(links: Links, ring: int, agents: int) -> Wiring:
 def _memories(first: np.ndarray, sender: np.ndarray, agents: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """One place for each receiver and sender, in the order of links; phases of a graph that changes share them."""
     if len(first) == 1:
-        return np.arange(len(sender)), first[0], sender
+        return np.arange(len(sender)), first[0], np.ascontiguousarray(sender)  # strides are types to the compiler
     memory, known, senders = np.zeros(len(sender), int64), [0], list[int]()
     for i in range(agents):
         places: dict[int, int] = {}

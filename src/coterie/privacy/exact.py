@@ -9,6 +9,7 @@ release on a fixed tick.
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from math import ceil, floor, inf
 from secrets import randbelow
 from typing import Any
@@ -29,8 +30,14 @@ def on_grid(reward: float, low: float = 0.0, high: float = 1.0) -> int:
     """
     if reward != reward:
         raise UsageError("a reward must be a number, got nan")
-    least, most = ceil(UNIT * Fraction(low)), floor(UNIT * Fraction(high))
+    least, most = _steps_within(low, high)
     return min(max(round(UNIT * Fraction(reward)) if abs(reward) < inf else most if reward > 0 else least, least), most)
+
+
+@cache
+def _steps_within(low: float, high: float) -> tuple[int, int]:
+    """Once for each range: an agent asks for every reward."""
+    return ceil(UNIT * Fraction(low)), floor(UNIT * Fraction(high))
 
 
 def discrete_laplace(scale: Fraction) -> int:
