@@ -82,7 +82,12 @@ def judged(mutant):
     return judge(claim, Lab(alone, workers=1))
 
 
-@pytest.mark.parametrize("mutant", MUTANTS.values(), ids=MUTANTS)
+FURTHER = ("elimination, noise doubled", "elimination, weight of the past dropped")  # one of each family is enough by default
+
+
+@pytest.mark.parametrize(
+    "mutant", [pytest.param(mutant, id=name, marks=[pytest.mark.slow] * (name in FURTHER)) for name, mutant in MUTANTS.items()]
+)
 def test_a_wrong_algorithm_turns_a_claim_red(mutant, put_in_place):
     assert (true := judged(mutant)).confirmed, true.text
     put_in_place(mutant)

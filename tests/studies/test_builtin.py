@@ -10,7 +10,7 @@ NAMES = sorted(builtin_studies())
 FIGURES = [name for name in NAMES if name.startswith("li-song-")]
 TINY = [name for name in NAMES if not name.startswith("dubey-")]  # those have a file of their own
 QUICK = ("hospitals", "li-song-4", "li-song-7", "li-song-11-1", "li-song-12-homogeneous-ring-peers", "quickstart",
-         "solanki-exp1-uniform", "solanki-exp3-2", "suppliers", "zhu-2a", "zhu-2a-private", "zhu-2c-order")  # fmt: skip
+         "suppliers")  # fmt: skip  # all families of algorithms
 
 # What the experiments of Li and Song are run with: agents, arms, horizon, price of a server link, price of a peer link
 # (None: no such link).

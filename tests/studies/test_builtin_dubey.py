@@ -1,11 +1,13 @@
 """The built-in studies of Dubey and Pentland and of liars: pinned values, and all of them run at tiny size."""
 
+from functools import partial
 from math import inf
 
 import pytest
 
+from coterie.engines.simulate import simulate_mesh
 from coterie.report import render
-from coterie.studies import builtin_studies, load_study
+from coterie.studies import builtin_studies, case, load_study
 from coterie.studies.results import manifest
 from coterie.studies.running import check_rows
 from coterie.theory.cooperative import losses
@@ -115,8 +117,15 @@ def test_privacy_and_lies_meet_at_several_epsilons():
 QUICK = ("dubey-1a", "dubey-p")
 
 
+def interpret(monkeypatch):
+    monkeypatch.setattr(case, "simulate_mesh", partial(simulate_mesh, compiled=False))
+
+
 @pytest.mark.parametrize("name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in NAMES])
-def test_a_study_runs_at_tiny_size_and_has_a_page(name):
+def test_a_study_runs_at_tiny_size_and_has_a_page(name, monkeypatch):
+    """Interpreted where there are few rows."""
+    if name in QUICK:
+        interpret(monkeypatch)
     study = load_study(name, TINY)
     result = study.run()
     assert [row["label"] for row in result.summary] == [row.label for row in study.specification.rows]
@@ -131,7 +140,8 @@ def test_a_study_runs_at_tiny_size_and_has_a_page(name):
     assert ("What the releases add up to" in page) == any(row.name == "private-ucb" for row in study.specification.rows)
 
 
-def test_the_accounts_of_a_run_are_those_of_its_horizon():
+def test_the_accounts_of_a_run_are_those_of_its_horizon(monkeypatch):
+    interpret(monkeypatch)
     study = load_study("dubey-p", TINY)
     for row, done in zip(study.specification.rows, study.run().summary, strict=True):
         found = losses(row.options.epsilon, row.options.rate, 60, 1e-5)
