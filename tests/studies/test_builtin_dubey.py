@@ -1,6 +1,6 @@
 """The built-in studies of Dubey and Pentland and of liars: pinned values, and all of them run at tiny size."""
 
-from functools import partial
+from functools import cache, partial
 from math import inf
 
 import pytest
@@ -117,17 +117,18 @@ def test_privacy_and_lies_meet_at_several_epsilons():
 QUICK = ("dubey-1a", "dubey-p")
 
 
-def interpret(monkeypatch):
-    monkeypatch.setattr(case, "simulate_mesh", partial(simulate_mesh, compiled=False))
+@cache
+def tiny(name):
+    """Interpreted where there are few rows."""
+    with pytest.MonkeyPatch.context() as patch:
+        if name in QUICK:
+            patch.setattr(case, "simulate_mesh", partial(simulate_mesh, compiled=False))
+        return load_study(name, TINY).run()
 
 
 @pytest.mark.parametrize("name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in NAMES])
-def test_a_study_runs_at_tiny_size_and_has_a_page(name, monkeypatch):
-    """Interpreted where there are few rows."""
-    if name in QUICK:
-        interpret(monkeypatch)
-    study = load_study(name, TINY)
-    result = study.run()
+def test_a_study_runs_at_tiny_size_and_has_a_page(name):
+    study, result = load_study(name, TINY), tiny(name)
     assert [row["label"] for row in result.summary] == [row.label for row in study.specification.rows]
     for row in result.summary:
         assert 0 < row["regret_per_agent"]["mean"] < 60
@@ -140,10 +141,9 @@ def test_a_study_runs_at_tiny_size_and_has_a_page(name, monkeypatch):
     assert ("What the releases add up to" in page) == any(row.name == "private-ucb" for row in study.specification.rows)
 
 
-def test_the_accounts_of_a_run_are_those_of_its_horizon(monkeypatch):
-    interpret(monkeypatch)
+def test_the_accounts_of_a_run_are_those_of_its_horizon():
     study = load_study("dubey-p", TINY)
-    for row, done in zip(study.specification.rows, study.run().summary, strict=True):
+    for row, done in zip(study.specification.rows, tiny("dubey-p").summary, strict=True):
         found = losses(row.options.epsilon, row.options.rate, 60, 1e-5)
         assert [done["extra"][f"loss_{key}"] for key in ("basic", "advanced", "closed_bound")] == pytest.approx(list(found))
         assert ("pivotal_share" in done["extra"]) == (row.options.mode == "paper")

@@ -37,7 +37,8 @@ def own_file(tmp_path):
     def write(claim=CLAIM):
         assert OWN.count(CLAIM) == 1
         path = tmp_path / "mine.py"
-        path.write_text(OWN.replace(CLAIM, claim).replace("    epsilon: float", "    promised: float = 1.0\n    epsilon: float"))
+        first = "    epsilon: float"
+        path.write_text(OWN.replace(CLAIM, claim).replace(first, f"    promised: float = 1.0\n{first}"))
         return str(path)
 
     return write
