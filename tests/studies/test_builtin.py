@@ -13,7 +13,7 @@ NAMES = sorted(builtin_studies())
 FIGURES = [name for name in NAMES if name.startswith("li-song-")]
 TINY = [name for name in NAMES if not name.startswith("dubey-")]  # those have a file of their own
 QUICK = ("hospitals", "li-song-4", "li-song-7", "li-song-11-1", "li-song-12-homogeneous-ring-peers", "quickstart",
-         "suppliers")  # fmt: skip  # all families of algorithms
+         "suppliers")  # fmt: skip
 SHORT = {"hospitals": 300, "suppliers": 60}  # rounds, interpreted: each has many engines
 
 # What the experiments of Li and Song are run with: agents, arms, horizon, price of a server link, price of a peer link
