@@ -1,11 +1,13 @@
 """The built-in studies of Dubey and Pentland and of liars: pinned values, and all of them run at tiny size."""
 
+from functools import cache, partial
 from math import inf
 
 import pytest
 
+from coterie.engines.simulate import simulate_mesh
 from coterie.report import render
-from coterie.studies import builtin_studies, load_study
+from coterie.studies import builtin_studies, case, load_study
 from coterie.studies.results import manifest
 from coterie.studies.running import check_rows
 from coterie.theory.cooperative import losses
@@ -115,10 +117,18 @@ def test_privacy_and_lies_meet_at_several_epsilons():
 QUICK = ("dubey-1a", "dubey-p")
 
 
+@cache
+def tiny(name):
+    """Interpreted where there are few rows."""
+    with pytest.MonkeyPatch.context() as patch:
+        if name in QUICK:
+            patch.setattr(case, "simulate_mesh", partial(simulate_mesh, compiled=False))
+        return load_study(name, TINY).run()
+
+
 @pytest.mark.parametrize("name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in NAMES])
 def test_a_study_runs_at_tiny_size_and_has_a_page(name):
-    study = load_study(name, TINY)
-    result = study.run()
+    study, result = load_study(name, TINY), tiny(name)
     assert [row["label"] for row in result.summary] == [row.label for row in study.specification.rows]
     for row in result.summary:
         assert 0 < row["regret_per_agent"]["mean"] < 60
@@ -133,7 +143,7 @@ def test_a_study_runs_at_tiny_size_and_has_a_page(name):
 
 def test_the_accounts_of_a_run_are_those_of_its_horizon():
     study = load_study("dubey-p", TINY)
-    for row, done in zip(study.specification.rows, study.run().summary, strict=True):
+    for row, done in zip(study.specification.rows, tiny("dubey-p").summary, strict=True):
         found = losses(row.options.epsilon, row.options.rate, 60, 1e-5)
         assert [done["extra"][f"loss_{key}"] for key in ("basic", "advanced", "closed_bound")] == pytest.approx(list(found))
         assert ("pivotal_share" in done["extra"]) == (row.options.mode == "paper")

@@ -1,11 +1,14 @@
 """Runs side by side: the same numbers as one study with all rows, and refusals where nothing is common."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import stats
 
+from coterie.engines.simulate import simulate_mesh
 from coterie.errors import UsageError
-from coterie.studies import load_study
+from coterie.studies import case, load_study
 from coterie.studies.comparing import compare
 
 BASE = {"title": "A question?", "horizon": 3000, "replications": 6, "problem": {"means": [0.7, 0.5, 0.3], "agents": 4}}
@@ -42,8 +45,9 @@ def test_the_headline_is_what_the_runs_say_of_each_other(runs):
     assert all_others == "Of 3 rows beside “one (graph complete)”, 2 lose less and 1 is too close to call."
 
 
-def test_a_promise_that_is_broken_in_two_runs_is_broken_once(tmp_path):
+def test_a_promise_that_is_broken_in_two_runs_is_broken_once(tmp_path, monkeypatch):
     """As printed, Fed_UCB sends its first rewards as they are."""
+    monkeypatch.setattr(case, "simulate_mesh", partial(simulate_mesh, compiled=False))
     rows = [{"name": "fed-ucb"}, *({"name": "fed-ucb", "mode": "paper", "epsilon": epsilon} for epsilon in (1, 5))]
     for name, graph in (("a", "complete"), ("b", "ring")):
         study = BASE | {"replications": 2, "horizon": 100, "algorithm": rows, "network": {"graph": graph}}

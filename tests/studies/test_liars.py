@@ -136,9 +136,10 @@ def test_what_does_not_fit_together_is_refused_before_anything_runs(name):
     assert str(caught.value) == f"study: {line}"
 
 
-@pytest.mark.parametrize(
-    "setting", ["faults.liars=0.5", "faults.attack=worst", "faults.sweep.liers=[0.1]", "algorithm.life=-1"]
-)
+SETTINGS = ["faults.attack=worst", "faults.sweep.liers=[0.1]", "algorithm.life=-1"]
+
+
+@pytest.mark.parametrize("setting", ["faults.liars=0.5", *(pytest.param(each, marks=pytest.mark.slow) for each in SETTINGS)])
 def test_the_command_says_so_in_one_line_and_exits_with_2(setting, tmp_path):
     command = [Path(sys.executable).with_name("coterie"), "run", "dubey-1c", "--set", setting]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=os.environ | {"COLUMNS": "400"})
@@ -274,5 +275,5 @@ def test_regret_per_agent_is_over_honest_agents_in_summary_and_table(run):
 
 
 def test_lies_do_harm_to_those_who_believe_them(run):
-    calm, lied_to = run({"name": "coop-ucb"}, faults={"sweep": {"liars": [0, 0.4]}}, horizon=200).summary
+    calm, lied_to = run({"name": "coop-ucb"}, faults={"sweep": {"liars": [0, 0.4]}}, horizon=200, replications=1).summary
     assert lied_to["regret_per_agent"]["mean"] > 2 * calm["regret_per_agent"]["mean"]

@@ -1,5 +1,6 @@
 """What an own file may say about its ways out: noise nobody has proved, servers that are handed what they should not be."""
 
+from functools import partial
 from math import inf
 from pathlib import Path
 
@@ -166,6 +167,7 @@ DEAR = {
 )
 def test_what_an_own_file_costs_is_told_of_all_its_arms(tmp_path, monkeypatch, price, horizon):
     """It was told of one arm that is played in every round, which is the dearest path of our own texts."""
+    monkeypatch.setattr(case, "simulate_mesh", partial(simulate_mesh, compiled=False))
     monkeypatch.chdir(tmp_path)
     source = EXAMPLE.read_text()
     for old, new in DEAR.items():
@@ -179,10 +181,11 @@ def test_what_an_own_file_costs_is_told_of_all_its_arms(tmp_path, monkeypatch, p
 
 
 def test_an_own_file_is_signed_for_only_after_an_audit(monkeypatch):
-    study = own_study()
-    told = statement.facts(study, price_study(study), 0)
+    monkeypatch.setattr(case, "simulate_mesh", partial(simulate_mesh, compiled=False))
+    prices = price_study(study := own_study())
+    told = statement.facts(study, prices, 0)
     assert told["privacy"]["private"] and not told["to_sign"]
     assert statement.unsigned(told) == "nothing to sign: an own file is audited first"
-    assert statement.facts(study, price_study(study), 0, audit=statement.Verdict("no leak found", False))["to_sign"]
+    assert statement.facts(study, prices, 0, audit=statement.Verdict("no leak found", False))["to_sign"]
     monkeypatch.setattr(statement, "audited", lambda path, options, agents, arms: True)
-    assert statement.facts(study, price_study(study), 0)["to_sign"]
+    assert statement.facts(study, prices, 0)["to_sign"]

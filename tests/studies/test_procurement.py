@@ -1,10 +1,13 @@
 """Studies of procurement: suppliers from three sources, one line for bad ones, and what a row tells beyond its regret."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
+from coterie.engines.simulate import simulate_mesh
 from coterie.errors import UsageError
-from coterie.studies import load_study
+from coterie.studies import case, load_study
 from coterie.studies.case import make_case
 from coterie.studies.procurement import suppliers_of
 
@@ -158,9 +161,12 @@ def test_an_epsilon_beyond_the_formula_of_the_paper_is_refused():
 
 @pytest.fixture(scope="module")
 def rows():
+    """Interpreted."""
     tables = [{"name": "nf-cb"}, {"name": "fcb"}, {"name": "p-fcb", "window": [8, 64]}]
     fixed = {"quality": [0.9, 0.6, 0.35], "cost": FIXED["cost"], "capacity": [[5, 4, 9], [2, 0, 9]], "alpha": 0.5, "rho": 2.0}
-    return load_study(study(*tables, horizon=400, replications=3, **fixed)).run().summary
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(case, "simulate_mesh", partial(simulate_mesh, compiled=False))
+        return load_study(study(*tables, horizon=400, replications=2, **fixed)).run().summary
 
 
 def test_a_row_tells_violations_and_regret_after_the_exploration(rows):

@@ -44,6 +44,7 @@ from coterie.engines.protocol import TURNS_AT_MOST, Protocol, Turn, step, turn_n
 from coterie.engines.turn import within_reach
 from coterie.errors import AlgorithmError, BudgetError, ProtocolError, UsageError
 from coterie.kernel import one
+from coterie.kernel.records import named
 from coterie.privacy.budget import Budget
 from coterie.privacy.door import PLAN, clear, look_up, why_refused, wipe
 from coterie.privacy.events import events_of
@@ -82,13 +83,13 @@ class Agent(Guarded):
         if not rehearsal and not self.desk.bounded:
             raise UsageError(f"range of a deployed agent's rewards must be finite, got {low:g}..{high:g}")
         self.algorithm, self.p, self.chance, self.budget, self.exhausted = algorithm, p, chance, budget, False
-        self.secret = role_secrets(algorithm, p, 1, self.desk.checked_reach(reach), holders).view(np.recarray)[0]
+        self.secret = named(role_secrets(algorithm, p, 1, self.desk.checked_reach(reach), holders))[0]
         self.inner, self.open = one(algorithm.inner(p)), one(algorithm.open(p))
         self.plan, self.out = one(plan_record(p)), one(out_record(algorithm, p))
         self.ledger, self.envelope = one(role_ledger(algorithm, p)), one(envelope_record(p.arms))
         self.card, self.message = one(algorithm.card(p)), one(algorithm.message(p))
         self.heard_type = (algorithm.hears or algorithm.message)(p)
-        self.peers: np.ndarray = np.zeros(0, algorithm.peer(p)).view(np.recarray)
+        self.peers: np.ndarray = named(np.zeros(0, algorithm.peer(p)))
         self.senders: list[Any] = []
         self.t = self.shown = algorithm.first_round - 1
 
@@ -114,7 +115,7 @@ class Agent(Guarded):
         """Register a sender, in the order in which the hooks shall see them, with what is known of it beforehand."""
         if sender in self.senders:
             raise ProtocolError("a sender must be new, got one that is known")
-        peers = np.concatenate([self.peers, np.zeros(1, self.peers.dtype)]).view(np.recarray)
+        peers = named(np.concatenate([self.peers, np.zeros(1, self.peers.dtype)]))
         for field in set(facts) & set(peers.dtype.names or ()):
             try:
                 peers[field][-1] = facts[field]

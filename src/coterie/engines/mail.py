@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from coterie.errors import ProtocolError
+from coterie.kernel.records import named
 from coterie.privacy.secret import empty
 
 WORD = 8
@@ -23,7 +24,7 @@ def read(data: Any, kind: np.dtype) -> Any:
         raise ProtocolError(f"a message must be bytes, got {type(data).__name__}")
     if len(data) > kind.itemsize or len(data) % WORD:
         raise ProtocolError(f"a message must have at most {kind.itemsize} bytes, in whole words of 8, got {len(data)}")
-    return np.frombuffer(data.ljust(kind.itemsize, b"\0"), kind).view(np.recarray)[0]
+    return named(np.frombuffer(data.ljust(kind.itemsize, b"\0"), kind))[0]
 
 
 def pack_news(envelope: Any) -> bytes:

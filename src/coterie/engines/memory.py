@@ -14,7 +14,7 @@ from coterie.contract import Algorithm, out_record, plan_record
 from coterie.engines.faults import tale_record
 from coterie.errors import AlgorithmError
 from coterie.kernel import fold, node, record, rows
-from coterie.kernel.records import rows_together
+from coterie.kernel.records import named, rows_together
 from coterie.privacy.ledger import ledger_record
 from coterie.privacy.secret import make_secrets
 from coterie.problem.harvest import harvest_record
@@ -127,7 +127,7 @@ def make_nodes(
     kinds = {"inners": role.inner(p), "opens": role.open(p), "ledgers": role_ledger(role, p)}
     shapes = {name: ((R, count), kind) for name, kind in kinds.items()} | {"peers": ((R, peers), role.peer(p))}
     return Nodes(
-        secrets=secrets if compiled else secrets.view(np.recarray), **rows_together(shapes, compiled),
+        secrets=secrets if compiled else named(secrets), **rows_together(shapes, compiled),
         totals=np.zeros((R, count)), early=np.zeros((R, count)), violations=np.zeros((R, count), int64),
         late=np.zeros((R, count, p.arms), int32),
     )  # fmt: skip

@@ -20,6 +20,7 @@ from coterie.engines.faults import Weather, deceives, out_of, tale_record
 from coterie.engines.memory import keys_of, seeds_of
 from coterie.engines.simulate import Links, Run, whole, wiring
 from coterie.kernel import FAULT, LIE, NETWORK, REWARD, UNIT, fold, one, pick, side, stream, uniform
+from coterie.kernel.records import named
 from coterie.problem.harvest import harvest_record
 
 
@@ -59,7 +60,7 @@ def rehearse_star(
         for i in range(len(team)):
             server.know(i, voices=1, **({"weight": method.weights[i]} if method.weights else {}))
             team[i].know("server")
-        _live(method, problem, worlds.view(np.recarray), team, server, start, key, horizon, delay, weather, epochs)
+        _live(method, problem, named(worlds), team, server, start, key, horizon, delay, weather, epochs)
     return Rehearsal(clients, servers)
 
 
@@ -106,7 +107,7 @@ def rehearse_mesh(
     method: Method, problem: ModuleType, worlds: np.ndarray, agents: int, horizon: int, links: Links, *,
     weather: Weather = Weather(), seed: int = 0, replication: int = 0, make: Make = keyed_agent,
 ) -> Rehearsal:
-    key, shuffle, worlds = keys_of(seeds_of(seed), replication), random.Random(1).shuffle, worlds.view(np.recarray)
+    key, shuffle, worlds = keys_of(seeds_of(seed), replication), random.Random(1).shuffle, named(worlds)
     weather = whole(weather, agents)
     reaches = reach_of_each(problem, worlds, method.p.arms, agents)
     nodes = [make(method.node, method.p, Keyed(key, i), reaches[i], 1) for i in range(agents)]

@@ -17,6 +17,7 @@ from coterie.engines.plans import make_plans
 from coterie.engines.waiting import call
 from coterie.errors import AlgorithmError
 from coterie.kernel import rows
+from coterie.kernel.records import named
 from coterie.privacy.door import why_refused
 from coterie.privacy.secret import envelope_record
 
@@ -159,7 +160,7 @@ def simulate_star(
         nodes.opens[field] = values[np.cumsum(crowds) - crowds] if crowded else values
     chosen = flags(weather) | {"FOLDED": folded, "CROWDS": crowded, "TRUSTED": server.trusted, "SEALED": server.sums}
     run = binding(star, node, problem, server=server, flags=chosen, compiled=compiled)
-    worlds = worlds if compiled else worlds.view(np.recarray)
+    worlds = worlds if compiled else named(worlds)
     team = star.Team(size, agents // teams, min(method.reporters or size, size), method.rotate, delay, method.quorum)
     span = Span(1, horizon, 0, first_late(horizon), marks)
     call(run, (p, seeds_of(seed), first, span, worlds, team, whole(weather, agents), nodes, hall, common), pulse, compiled)
@@ -259,7 +260,7 @@ def simulate_mesh(
     pulse = make_pulse() if pulse is None else pulse
     span = Span(node.first_round, horizon, method.exploration, first_late(horizon), marks)
     common = make_common(node, p, R, len(marks), compiled, pulse)
-    worlds, all_weather = worlds if compiled else worlds.view(np.recarray), whole(weather, agents)
+    worlds, all_weather = worlds if compiled else named(worlds), whole(weather, agents)
     if node.additive:
         singly = len(weather.away) > 0 or weather.loss > 0 or len(wires.first) > 1 or made.sparse
         news, amounts = node.additive == "news", node.message(p).itemsize // 8
@@ -313,7 +314,7 @@ def _post(node: Algorithm, p: Any, R: int, agents: int, ring: int, wires: Wiring
     amounts, blocks = kind.itemsize // 8, -(-agents // 63)
     spoken, news = np.zeros((R, ring * agents), kind), np.zeros(R, kind)
     return pool.Post(
-        wire=spoken if compiled else spoken.view(np.recarray),
+        wire=spoken if compiled else named(spoken),
         words=spoken.view(int64).reshape(R, ring * agents, amounts),
         said=np.zeros((R, ring * agents), int64),
         former=np.zeros((R, max(1, len(wires.senders)) if singly else agents, p.arms, amounts), int64),
@@ -325,6 +326,6 @@ def _post(node: Algorithm, p: Any, R: int, agents: int, ring: int, wires: Wiring
         fresh=np.zeros((R, p.arms), int64),
         due=np.zeros((R, ring * agents + 3, 2), int64),
         plans=make_plans(p, R, agents, compiled).plan,
-        news=news if compiled else news.view(np.recarray),
+        news=news if compiled else named(news),
         heard=news.view(int64).reshape(R, amounts),
     )

@@ -134,10 +134,13 @@ def price_study(study: Specification, allow: Allow = lambda seconds: None) -> li
     """Of every row of a study. `allow` is told how long it will take, and may raise."""
     estimate_study(study.model_copy(update={"replications": 1}), 1).refuse()
     about = study.problem.agents, study.problem.arms, study.horizon
-    cases, found = [make_case(study, row, 0) for row in study.rows], []
+    cases, found, outlooks = [make_case(study, row, 0) for row in study.rows], [], dict[Any, Forecast]()
     allow(sum(seconds_needed(case.method, study.horizon) for case in cases))
     for row, case in zip(study.rows, cases, strict=True):
-        outlook = forecast(case.method, study.horizon)
+        method = identity(case.method)
+        if method not in outlooks:  # rows that differ in their faults alone share it
+            outlooks[method] = forecast(case.method, study.horizon)
+        outlook = outlooks[method]
         if row.content:
             outlook = outlook.at_least(played(case, study.seed))
         found.append(Price(row.label, case.method, case.doors, about, row.parameters(), outlook))
@@ -150,16 +153,21 @@ def played(case: Case, seed: int) -> Loss:
     return max(booked_loss(ledger, role.mechanism) for ledger in ledgers.ravel())
 
 
+def identity(method: Method) -> tuple[Any, ...]:
+    """Equal for methods that go the same way. Tables cannot be looked up, their bytes can."""
+    numbers = tuple(one.tobytes() if isinstance(one, np.void) else one for one in method.p)
+    known = tuple((field, np.asarray(values).tobytes()) for field, values in method.known.items())
+    return method.node, method.server, numbers, known, bool(method.weights), method.claim
+
+
 _paths: dict[Any, float] = {}
 
 
 def dearest_path(case: Case, horizon: int) -> float:
     """The epsilon of the dearest reward on any path. Rows that differ in their faults alone share it."""
-    method = case.method
-    numbers = tuple(one.tobytes() if isinstance(one, np.void) else one for one in method.p)  # tables cannot be looked up
-    key = method.node, method.server, numbers, method.claim, horizon
+    key = identity(case.method), horizon
     if key not in _paths:
-        _paths[key] = Price("", method, case.doors, (0, 0, 0), {}, forecast(method, horizon)).epsilon
+        _paths[key] = Price("", case.method, case.doors, (0, 0, 0), {}, forecast(case.method, horizon)).epsilon
     return _paths[key]
 
 

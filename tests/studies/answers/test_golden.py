@@ -31,7 +31,8 @@ SIZES = {
     "suppliers": ["horizon=1000", "replications=5"],
     "zhu": ["horizon=20000", "replications=5"],
 }
-HANDFUL = ("hospitals", "quickstart", "li-song-4", "li-song-8-homogeneous", "li-song-10-ring", "suppliers")
+HANDFUL = ("quickstart", "li-song-4", "li-song-8-homogeneous", "li-song-10-ring")
+FURTHER = ("hospitals", "suppliers")
 
 
 @cache
@@ -69,7 +70,7 @@ def test_every_built_in_study_has_an_answer_and_none_is_long():
         assert len(sentence) < 260 and sentence[0].isupper() and sentence.strip().endswith("."), name
 
 
-@pytest.mark.parametrize("name", HANDFUL)
+@pytest.mark.parametrize("name", [*HANDFUL, *(pytest.param(name, marks=pytest.mark.slow) for name in FURTHER)])
 def test_verdicts_follow_from_the_table_of_all_runs(name, tmp_path):
     """By another library, from the file that a run leaves."""
     result = small(name)
