@@ -4,12 +4,15 @@ One round is held: the horizon ends with the first epoch, in which all ten arms 
 of 8 bytes, a decision 3 + 10. Runs are interpreted, and end in the bytes of compiled ones.
 """
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from coterie.engines.agent import Agent
 from coterie.engines.chance import Keyed
 from coterie.engines.memory import keys_of, seeds_of
+from coterie.engines.simulate import simulate_star
 from coterie.studies import load_study
 from coterie.studies.case import make_case
 
@@ -117,12 +120,13 @@ def test_an_agent_alone_says_nothing():
     assert after_one_round(case("single-mab", 3)) == {"rounds": 0, "messages": 0, "bytes": 0, "cost": 0}
 
 
-def test_cost_grows_with_the_rounds_that_were_held():
+def test_cost_grows_with_the_rounds_that_were_held(monkeypatch):
+    monkeypatch.setattr("coterie.studies.case.simulate_star", partial(simulate_star, compiled=False))
     rows = (
         load_study(
             {
                 "horizon": 100_000,
-                "replications": 4,
+                "replications": 2,
                 "problem": {"instance": "grid", "agents": 4, "arms": 10},
                 "network": {"graph": "ring", "link_cost": PRICES},
                 "algorithm": [

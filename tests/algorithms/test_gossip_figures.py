@@ -15,7 +15,7 @@ from coterie.studies import load_study
 from coterie.studies.case import make_case
 
 FIGURES = {"2a": 1_000_000, "2b": 100_000, "2c-order": 200_000}
-NAMES = ["2a", pytest.param("2b", marks=pytest.mark.slow), "2c-order"]
+NAMES = ["2a", *(pytest.param(name, marks=pytest.mark.slow) for name in ("2b", "2c-order"))]
 A = [[0.90, 0.35, 0.20, 0.75, 0.10], [0.45, 0.95, 0.40, 0.15, 0.30], [0.75, 0.20, 0.60, 0.30, 0.50]]
 
 
@@ -137,7 +137,9 @@ PROBLEMS = {"A": {"means": A}, "diabetes": {"dataset": "diabetes"}}
 
 
 @pytest.mark.parametrize("epsilon", [1, *(pytest.param(e, marks=pytest.mark.slow) for e in (2, 5)), inf])
-@pytest.mark.parametrize("options", [{"mode": "paper"}, {"mechanism": "tree"}, {}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"mode": "paper"}, pytest.param({"mechanism": "tree"}, marks=pytest.mark.slow), {}], ids=str
+)
 def test_the_practical_radius_has_less_regret_than_the_printed_one(options, epsilon):
     rows = [{"name": "fed-ucb", "epsilon": epsilon, "radius": radius, **options} for radius in ("tuned", "paper")]
     tuned, printed = study(*rows, problem=PROBLEMS["diabetes"]).run(workers=1).summary

@@ -280,7 +280,7 @@ def differing(one, other):
 
 
 FURTHER = [f"{name} {example} alike" for name, entry in entries().items() for example in entry.examples[1:]]
-KIN = ("ucb1", "fcb", "nf-cb")  # of the file and the engine of coop-ucb and p-fcb
+KIN = ("ucb1", "private-ucb", "dp-ucb-int", "fcb", "fcb-periodic", "nf-cb")  # of coop-ucb, byzantine-ucb, fed-ucb and p-fcb
 UNLIKE_BY_DEFAULT = ("cdp-mab", "ddp-mab", "hdp-mab", "single-mab", "pooled-ucb", "coop-ucb", "gossip-ucb", "peer-ucb", "p-fcb")
 
 
