@@ -69,7 +69,7 @@ class Served(Protocol):
 def make_app(node: Served, token: str, hosts: Collection[str] | None) -> Starlette:
     """All endpoints; a coordinator makes no decisions, and has only those that show something."""
     return Starlette(
-        routes=[*shown(node), *(written(node) if node.view().role == "agent" else [])],
+        routes=[*(written(node) if node.view().role == "agent" else []), *shown(node)],  # looked through in this order
         middleware=[Middleware(Guard, token=token, hosts=hosts)],
         exception_handlers={HTTPException: _no_such_way, CoterieError: _refused, Exception: _broken},
     )

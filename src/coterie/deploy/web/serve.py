@@ -20,6 +20,7 @@ BACKLOG = 256
 BESIDES = {
     "http": "httptools", "ws": "none", "lifespan": "off", "access_log": False, "log_level": "critical", "server_header": False,
     "timeout_keep_alive": 30, "limit_concurrency": 1024, "backlog": BACKLOG, "timeout_graceful_shutdown": 1,
+    "proxy_headers": False,
 }  # fmt: skip
 
 
