@@ -29,7 +29,16 @@ from coterie.deploy.stores.chain import digest
 from coterie.deploy.stores.store import reading
 from coterie.deploy.up import BROKER, prepare
 from coterie.deploy.wire import probe
-from coterie.deploy.wire.broker import AUTHORITY, CERTIFICATE, CONFIGURATION, OWNER, account_of, lay_out, make_certificates
+from coterie.deploy.wire.broker import (
+    ACK_WAIT,
+    AUTHORITY,
+    CERTIFICATE,
+    CONFIGURATION,
+    OWNER,
+    account_of,
+    lay_out,
+    make_certificates,
+)  # fmt: skip
 from coterie.deploy.wire.embedded import LOG, EmbeddedBroker, _listens, server_path
 from coterie.deploy.wire.lanes import stream_of
 
@@ -400,6 +409,23 @@ def test_windows_that_nobody_closes_are_told_while_a_member_runs(home, monkeypat
     monkeypatch.undo()
     (found,) = [finding for finding in examine(home) if finding.about == "windows"]
     assert found.state == "good" and "1 windows are over, and are closed at the next start" in found.text
+
+
+@pytest.mark.parametrize("comes", [True, False])
+def test_beside_a_member_at_work_a_word_may_come_again_before_it_is_called_missing(home, monkeypatch, comes):
+    whole = (home / "ledger.db").read_bytes()
+    lost_word(home)
+    waited = []
+
+    def wait(seconds):
+        waited.append(seconds)
+        if comes:
+            (home / "ledger.db").write_bytes(whole)
+
+    monkeypatch.setattr(module.files, "in_use", lambda folder: True)
+    monkeypatch.setattr(module.time, "sleep", wait)
+    found = {finding.about: finding for finding in examine(home)}["peers"]
+    assert (found.state == "good", "are missing" in found.text, waited) == (comes, not comes, [2 * ACK_WAIT])
 
 
 def test_a_folder_that_is_copied_and_has_spoken_elsewhere_is_fenced_or_behind(tmp_path):

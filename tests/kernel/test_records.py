@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy import float64, int64
 
 from coterie.kernel import capacity, extend, one, record, rows
-from coterie.kernel.records import rows_together
+from coterie.kernel.records import named, rows_together
 
 
 def test_scalars_come_first_and_no_byte_is_padding():
@@ -78,3 +78,17 @@ def test_rows_together_are_those_apart_in_one_block(compiled, replications):
     assert [set(array.view(np.ndarray).view(int64).ravel()) for array in together.values()] == [
         {number} if replications else set() for number in (1, 2, 3)
     ]
+
+
+def test_named_records_are_the_same_memory_and_take_no_name_but_their_fields():
+    plain = np.zeros(3, record(count=int64, total=(float64, 2)))
+    second = named(plain)[1]
+    second.count, second.total[1] = 5, 0.5
+    assert (plain["count"][1], plain["total"][1].tolist()) == (5, [0.0, 0.5])
+    assert (second.count, named(plain).count.tolist()) == (5, [0, 5, 0])
+    assert second.tobytes() == plain[1].tobytes() and named(plain).dtype == plain.dtype
+    for name in ("cuont", "shape"):
+        with pytest.raises(AttributeError, match="a record has no field"):
+            setattr(second, name, 1)
+    with pytest.raises(AttributeError):
+        second.cuont  # noqa: B018
