@@ -3,8 +3,10 @@
 Of a study only those rows are run that a claim or a picture looks at: rows know nothing of each other.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,11 @@ import polars as pl
 from coterie.claims.claim import Paper, Pick, papers
 from coterie.errors import UsageError
 from coterie.studies import Result, Study, load_study
-from coterie.studies.ahead import Progress
+from coterie.studies.ahead import Ahead, Progress
+from coterie.studies.results import manifest
+from coterie.studies.store import is_complete
+
+SHORTEST, COMPILED = 0.5, 3.0  # seconds: of a study without rounds, and of an engine that has to be compiled
 
 
 class Lab:
@@ -22,6 +28,7 @@ class Lab:
     def __init__(self, paper: Paper, whole: bool = False, out: Path | None = None, workers: int | None = None):
         self.paper, self.whole, self.out, self.workers = paper, whole, out, workers
         self.progress: Progress | None = None
+        self.ahead: Ahead | None = None
         self._results: dict[str, Result] = {}
 
     def study(self, name: str) -> Study:
@@ -40,8 +47,13 @@ class Lab:
     def result(self, name: str) -> Result:
         if name not in self._results:
             study = self.study(name)
-            self._results[name] = study.run(self.workers, self.folder(study), self.progress)
+            self._results[name] = study.run(self.workers, self.folder(study), self.progress, ahead=self.ahead)
         return self._results[name]
+
+    def has(self, study: Study) -> bool:
+        """Whether it was run already."""
+        folder = self.folder(study)
+        return folder is not None and bool(is_complete(folder, manifest(study.specification)))
 
     def rows(self, pick: Pick) -> list[int]:
         """Places of the rows that are picked."""
@@ -72,24 +84,27 @@ class Lab:
 
 
 def run_all(labs: Sequence[Lab], progress: Progress | None = None) -> None:
-    """Every study that these papers need, with progress over the whole of them."""
-    jobs = [(lab, name, weight_of(lab.study(name))) for lab in labs for name in lab.paper.studies]
-    total, before = sum(weight for *_, weight in jobs), 0
-    for place, (lab, name, weight) in enumerate(jobs, 1):
-        told = f"{name} ({place} of {len(jobs)})"
-        lab.progress = partial(_overall, progress, before, weight, total, told) if progress else None
-        lab.result(name)
-        before += weight
+    """Every study that these papers need, with progress over the whole of them; their engines are compiled ahead of all."""
+    jobs = [(lab, name, lab.study(name)) for lab in labs for name in lab.paper.studies]
+    left = [study for lab, _, study in jobs if not lab.has(study)]
+    ahead = Ahead.of([study.specification for study in left], labs[0].workers, progress)
+    compiled = Counter(left[want.study] for want in ahead.missing.values())
+    played = {study: SHORTEST + study.forecast().seconds + COMPILED * compiled[study] for study in left}
+    seconds = [played.get(study, 0.0) for *_, study in jobs]
+    ends = [round(1000 * end) for end in accumulate(seconds, initial=0.0)]
+    try:
+        ahead.start()
+        for place, (lab, name, _) in enumerate(jobs):
+            span, told = (ends[place], ends[place + 1], ends[-1]), f"{name} ({place + 1} of {len(jobs)})"
+            lab.ahead, lab.progress = ahead, partial(_overall, progress, span, told) if progress else None
+            lab.result(name)
+    finally:
+        ahead.stop()
 
 
-def weight_of(study: Study) -> int:
-    """Rounds of all agents in all runs."""
-    told = study.specification
-    return len(told.rows) * told.replications * told.horizon * told.problem.agents
-
-
-def _overall(progress: Progress, before: int, weight: int, total: int, name: str, done: int, own: int, label: str) -> None:
-    progress(before + weight * done // max(own, 1), total, f"{name}: {label}")
+def _overall(progress: Progress, span: tuple[int, int, int], name: str, done: int, own: int, label: str) -> None:
+    begin, end, total = span
+    progress(begin + (end - begin) * done // max(own, 1), total, f"{name}: {label}")
 
 
 def nearest_mark(frame: pl.DataFrame, moment: float) -> int:

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from coterie.errors import UsageError
+from coterie.studies.ahead import Ahead, Progress
 from coterie.studies.estimate import Estimate, estimate_study
 from coterie.studies.reading import BUILTIN, builtin_names, load, title_of
 from coterie.studies.results import Result, make_result, manifest, read_result
-from coterie.studies.running import Progress, check_rows, run_batches
+from coterie.studies.running import check_rows, run_batches
 from coterie.studies.spec import Specification
 from coterie.studies.store import PARTS, open_folder
 
@@ -40,11 +41,13 @@ class Study:
         fresh: bool = False,
         engine: str = "local",
         address: str | None = None,
+        ahead: Ahead | None = None,
     ) -> Result:
         """Run it, on all cores by default. With `out`, keep everything there and go on with what was begun there.
 
         `fresh`: what a run left there is removed first; other files stay. What needs more memory or disk than the machine has
         is refused before anything else. `engine="ray"`: on the Ray cluster at `address`, or on one of its own on this machine.
+        `ahead`: what compiles for several studies at once.
         """
         if engine not in ENGINES:
             raise UsageError(f"engine must be {' or '.join(ENGINES)}, got {engine!r}")
@@ -58,7 +61,7 @@ class Study:
             raise UsageError(f"progress must be a function of (done, total, label), got {progress!r}")
         self.forecast(1 if address else workers).refuse(Path(out) if out is not None else None)  # nodes are asked later
         check_rows(self.specification)
-        play = partial(run_batches, self.specification, workers, progress=progress, engine=engine, address=address)
+        play = partial(run_batches, self.specification, workers, progress=progress, engine=engine, address=address, ahead=ahead)
         if out is None:
             return make_result(self.specification, play(parts=None))
         folder = Path(out)

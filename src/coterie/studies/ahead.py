@@ -44,6 +44,17 @@ class Ahead:
         self.count = min(workers, len(self.missing)) - 1
         self.helpers, self.tried, self.stopped = list[subprocess.Popen](), set[Engine](), threading.Event()
 
+    @classmethod
+    def of(cls, studies: Sequence[Specification], workers: int | None = None, progress: Progress | None = None) -> "Ahead":
+        """For all rows of these studies."""
+        wants = [Want(number, row) for number, study in enumerate(studies) for row in range(len(study.rows))]
+        wanted: dict[Engine | None, Want] = {}
+        for done, want in enumerate(wants):
+            if progress:
+                progress(0, 0, f"looking at row {done + 1} of {len(wants)}")
+            wanted.setdefault(engine_for(studies, want), want)
+        return cls(studies, wanted, workers or os.cpu_count() or 1)
+
     def start(self) -> None:
         expect({engine: self._name(want) for engine, want in self.missing.items()}, self.is_helped)
         if self.missing:
@@ -86,13 +97,7 @@ class Ahead:
 
 def warm(studies: Sequence[Specification], workers: int | None = None, progress: Progress | None = None) -> int:
     """Compile all that these studies need and that is missing; how many engines that were."""
-    wants = [Want(number, row) for number, study in enumerate(studies) for row in range(len(study.rows))]
-    found: dict[Engine | None, Want] = {}
-    for done, want in enumerate(wants):
-        if progress:
-            progress(0, 0, f"looking at row {done + 1} of {len(wants)}")
-        found.setdefault(engine_for(studies, want), want)
-    ahead = Ahead(studies, found, workers or os.cpu_count() or 1)
+    ahead = Ahead.of(studies, workers, progress)
     try:
         ahead.start()
         while ahead.left():

@@ -49,14 +49,18 @@ def run_batches(
     progress: Progress | None = None,
     engine: str = "local",
     address: str | None = None,
+    ahead: Ahead | None = None,
 ) -> dict[Batch, Columns]:
-    """All batches of the study; those that lie in the folder `parts` already are not run again."""
+    """All batches of the study; those that lie in the folder `parts` already are not run again.
+
+    ahead: somebody else compiles for this study and others.
+    """
     batches = list(_batches(study))
     kept = {batch: load_part(parts / f"{batch.name}.npz", batch.replications) for batch in batches if parts}
     done = {batch: found for batch, found in kept.items() if found is not None}
     work = study.horizon * study.problem.agents
     total, waiting = sum(b.replications for b in batches) * work, [b for b in batches if b not in done]
-    crew = Cluster(study, waiting, workers, address) if engine == "ray" else LocalCrew(study, waiting, workers)
+    crew = Cluster(study, waiting, workers, address) if engine == "ray" else LocalCrew(study, waiting, workers, ahead)
     try:
         if waiting:
             crew.start()
@@ -75,14 +79,15 @@ def run_batches(
 class LocalCrew(Crew):
     """On this machine, with all engines compiled ahead."""
 
-    def __init__(self, study: Specification, waiting: list[Batch], workers: int | None):
+    def __init__(self, study: Specification, waiting: list[Batch], workers: int | None, ahead: Ahead | None):
         cases, hands = _Cases(study), workers or os.cpu_count() or 1
         firsts = {batch.row: batch for batch in reversed(waiting)}
         self.engines = {row: cases.get(batch).engine() for row, batch in reversed(firsts.items())}
         wanted: dict[Engine | None, Want] = {}
         for row, engine in self.engines.items():
             wanted.setdefault(engine, Want(0, row, firsts[row].first))
-        self.ahead, self.ready, self.looked = Ahead([study], wanted, hands), set[int](), -inf
+        self.ahead, self.is_own = ahead or Ahead([study], wanted, hands), ahead is None
+        self.ready, self.looked = set[int](), -inf
         super().__init__(partial(_run, study, cases), waiting, hands, self._is_ready)
 
     def _is_ready(self, batch: Batch) -> bool:
@@ -94,11 +99,13 @@ class LocalCrew(Crew):
         return batch.row in self.ready
 
     def start(self) -> None:
-        self.ahead.start()
+        if self.is_own:
+            self.ahead.start()
         super().start()
 
     def stop(self) -> None:
-        self.ahead.stop()
+        if self.is_own:
+            self.ahead.stop()
         super().stop()
 
 
