@@ -25,7 +25,9 @@ from numba.core import ir, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.targetconfig import ConfigStack
 from numba.core.typed_passes import InlineOverloads, NopythonRewrites, NoPythonSupportedFeatureValidation
+from numba.core.types.functions import BaseFunction
 from numba.core.untyped_passes import (
     FindLiterallyCalls,
     InlineClosureLikes,
@@ -110,6 +112,22 @@ class _Flags(Flags):
 
 
 FLAGS_HASH = hash(Flags())  # of all: it is made of their names
+
+
+def _call_type(function: BaseFunction, context: Any, arguments: tuple, named: dict) -> Any:
+    """What a call gives: nine of ten have been asked for before, and some eight templates are tried each time."""
+    flags = ConfigStack.top_or_none()
+    if not isinstance(flags, _Flags):
+        return _try_templates(function, context, arguments, named)
+    key = id(function), arguments, tuple(named.items()), flags
+    if key not in _call_types:
+        _call_types[key] = function, _try_templates(function, context, arguments, named)
+    return _call_types[key][1]
+
+
+_call_types: dict[tuple, tuple[BaseFunction, Any]] = {}  # functions are kept, too: their ids must not be given to others
+_try_templates = BaseFunction.get_call_type
+BaseFunction.get_call_type = _call_type  # type: ignore[assignment,method-assign]
 
 
 class OwnCompiler(Compiler):

@@ -8,7 +8,7 @@ from functools import cache
 from math import ceil, inf, sqrt
 
 import numpy as np
-from scipy.special import betaincinv, ndtr
+from scipy.special import betaincinv, gammaln, ndtr, xlog1py, xlogy
 
 from coterie.kernel import UNIT
 
@@ -63,23 +63,28 @@ def coin_tail(radii: np.ndarray, size: int, noise: float) -> np.ndarray:
     of m will do. A sum of j is below y with its noise with probability 1 - exp(-(y - j) / noise) / 2 if j <= y, and
     exp(-(j - y) / noise) / 2 otherwise. Noise on the integer grid is off by one step.
     """
-    from scipy.signal import lfilter  # both take half a second to load, and most commands do without
-    from scipy.stats import binom
-
     steps = ceil(32 * sqrt(size))
     m, j, rate = np.arange(steps) / steps, np.arange(size + 1), 1 / noise if noise > 0 else inf
-    law = binom.pmf(j, size, m[:, None])
+    choices = gammaln(size + 1) - gammaln(j + 1) - gammaln(size - j + 1)
+    law = np.exp(choices + xlogy(j, m[:, None]) + xlog1py(size - j, -m[:, None]))
     y = size * (m[:, None] + 1 / steps - radii) + 1 / UNIT
     at = np.clip(np.floor(y), -1, size).astype(int) + 1  # the sums below y are the first `at` ones
     row = np.arange(steps)[:, None]
     below = np.pad(np.cumsum(law, axis=1), ((0, 0), (1, 0)))[row, at]
     if rate == inf:
         return below.max(axis=0)
-    fading = [1.0], [1.0, -np.exp(-rate)]
-    lower = np.pad(lfilter(*fading, law, axis=1), ((0, 0), (1, 0)))[row, at]  # sum of law_j exp(-rate (at - 1 - j)), j < at
-    upper = np.pad(lfilter(*fading, law[:, ::-1], axis=1)[:, ::-1], ((0, 0), (0, 1)))[row, at]
+    lower = np.pad(faded(law, rate), ((0, 0), (1, 0)))[row, at]  # sum of law_j exp(-rate (at - 1 - j)), j < at
+    upper = np.pad(faded(law[:, ::-1], rate)[:, ::-1], ((0, 0), (0, 1)))[row, at]
     over = np.exp(-rate * np.where(at > 0, y - (at - 1), 0)) * lower
     return (below - over / 2 + np.exp(-rate * np.where(at <= size, at - y, 0)) * upper / 2).max(axis=0)
+
+
+def faded(law: np.ndarray, rate: float) -> np.ndarray:
+    """Sums over the second axis, in which a step back counts exp(-rate) times."""
+    found, kept = law.T.copy(), np.exp(-rate)
+    for j in range(1, len(found)):
+        found[j] += kept * found[j - 1]
+    return found.T
 
 
 def many_coins_tail(radii: np.ndarray, size: int, noise: float) -> np.ndarray:
