@@ -126,7 +126,7 @@ def incarnation_not_checked_by_who_hears(monkeypatch):
 def incarnation_not_checked_by_who_speaks(monkeypatch):
     """Whatever is signed with the own key is taken for the own word."""
 
-    async def own_word(self, lane, envelope):
+    async def own_word(self, lane, envelope, beyond):
         return decode(envelope).seq
 
     monkeypatch.setattr(Post, "_own_word", own_word)

@@ -37,12 +37,12 @@ class End(MemoryWire):
         super().__init__(broker, process.name)
         self.process = process
 
-    async def append(self, subject, data, after):
+    async def append(self, subject, data, after, beyond=""):
         await self._reach()
         if self.broker.full:
             await asyncio.sleep(PATIENCE)
         self.process.year.witness.sends(self.process, subject, data)
-        number = await self.broker.append(subject, data, after)
+        number = await self.broker.append(subject, data, after, beyond)
         self.process.year.witness.sent(self.process, subject, data)
         if self.process.dies("sent"):
             raise Unreachable("gone")

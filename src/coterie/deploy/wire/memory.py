@@ -22,6 +22,7 @@ class MemoryBroker:
 
     def __init__(self, seed: int = 0, faults: Faults = Faults()):
         self.words: list[tuple[str, bytes]] = []
+        self.marks: dict[int, str] = {}
         self.ends: dict[str, int] = {}
         self.subjects: dict[str, set[str]] = {}
         self.waiting: dict[str, dict[int, None]] = {}
@@ -37,7 +38,7 @@ class MemoryBroker:
             self.waiting[name] = {number: None for number, (subject, _) in numbered if subject in self.subjects[name]}
         return MemoryWire(self, name)
 
-    async def append(self, subject: str, data: bytes, after: int | None = None) -> int:
+    async def append(self, subject: str, data: bytes, after: int | None = None, beyond: str = "") -> int:
         """Anyone may append without a condition, as a broker's acknowledgements do."""
         if after is not None and self.ends.get(subject, 0) != after:
             raise Passed
@@ -45,6 +46,7 @@ class MemoryBroker:
             raise Unreachable("the stream is full")
         self.words.append((subject, data))
         self.ends[subject] = number = len(self.words)
+        self.marks[number] = beyond
         for name, subjects in self.subjects.items():
             if subject in subjects:
                 self.waiting[name][number] = None
@@ -53,7 +55,7 @@ class MemoryBroker:
 
     def last(self, subject: str) -> Last:
         number = self.ends.get(subject, 0)
-        return Last(number, self.words[number - 1][1]) if number else Last()
+        return Last(number, self.words[number - 1][1], self.marks[number]) if number else Last()
 
     async def lose_tail(self, keep: int) -> None:
         """As if it had been restored from an older copy."""
@@ -88,9 +90,9 @@ class MemoryWire:
     def __init__(self, broker: MemoryBroker, name: str):
         self.broker, self.name = broker, name
 
-    async def append(self, subject: str, data: bytes, after: int) -> int:
+    async def append(self, subject: str, data: bytes, after: int, beyond: str = "") -> int:
         await self._reach()
-        number = await self.broker.append(subject, data, after)
+        number = await self.broker.append(subject, data, after, beyond)
         if self.broker.happens(self.broker.faults.unanswered):
             raise Unreachable("no answer")
         return number

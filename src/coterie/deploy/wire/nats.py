@@ -37,6 +37,7 @@ ONCE: Any = {"allow_reconnect": False, "max_reconnect_attempts": 1, "reconnect_t
 WRONG_LAST = (10071, 10164)  # the server's codes for a lane that has moved on
 DENIED = re.compile(r'permissions violation for (?:publish|subscription) to "([^"]+)"', re.IGNORECASE)
 BEATS, ENDS, NOBODY = ("100",), ("404", "408"), "503"  # statuses: it stands, it is over, and there is nobody to ask
+BEYOND = "Coterie-Beyond"  # a header
 ABOUT = "$JS.API.INFO"  # what an account may store
 REFUSED = ("authorization violation", "authentication", "user authentication")
 
@@ -69,8 +70,9 @@ class NatsWire:
 
     # --- the wire -------------------------------------------------------------------------------------
 
-    async def append(self, subject: str, data: bytes, after: int) -> int:
+    async def append(self, subject: str, data: bytes, after: int, beyond: str = "") -> int:
         headers = {"Nats-Expected-Last-Subject-Sequence": str(after), "Nats-Expected-Stream": self.stream}
+        headers |= {BEYOND: beyond} if beyond else {}
         answer = json.loads((await self._request(subject, data, headers)).data)
         if error := answer.get("error"):
             if error.get("err_code") in WRONG_LAST:
@@ -85,7 +87,7 @@ class NatsWire:
             return Last()
         if "Nats-Sequence" not in headers:
             raise Unreachable(f"the broker does not show a lane: {headers.get('Description', 'no reason given')}")
-        return Last(int(headers["Nats-Sequence"]), found.data)
+        return Last(int(headers["Nats-Sequence"]), found.data, headers.get(BEYOND, ""))
 
     async def receive(self, wait: bool) -> list[Delivery]:
         client = await self._connected()

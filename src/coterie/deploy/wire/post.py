@@ -8,6 +8,9 @@ Sending is compare-and-swap on the lane's last word. If the lane has moved on, i
     no own signature               junk, such as a broker's acknowledgement: step over it
     nothing, or less than was sent  the broker lost its tail: send again from the outbox, which is kept
 
+A word that is sent before others bears the mark of the last of them. So a lane that ends in the middle, because its sender was
+killed there, still tells an old copy of it.
+
 Nobody is stopped by what others write. A member with a new key finds only junk in its lanes and sends all of them again.
 """
 
@@ -17,6 +20,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
+from hashlib import sha256
 from typing import Any
 
 from coterie.deploy.federation import Federation
@@ -121,8 +125,9 @@ class Post:
         for index, word in enumerate(words):
             self._unsent(lane, len(words) - index)
             assert lane.number is not None
+            data, beyond = signed(self.keys.sign, lane.subject, word.body), "" if word is words[-1] else mark_of(words[-1])
             try:
-                lane.number = await self.wire.append(lane.subject, signed(self.keys.sign, lane.subject, word.body), lane.number)
+                lane.number = await self.wire.append(lane.subject, data, lane.number, beyond)
             except Passed:
                 lane.number = None
                 return True
@@ -137,21 +142,26 @@ class Post:
         if not last.number:
             lane.sent = 0
         elif self._is_mine(lane, last.data):
-            lane.sent = await self._own_word(lane, last.data[SIGNATURE:])
+            lane.sent = await self._own_word(lane, last.data[SIGNATURE:], last.beyond)
         else:
             self.node.seen.reject("junk")
         if not lane.known:
             lane.known = True
             self._wake()
 
-    async def _own_word(self, lane: Lane, envelope: bytes) -> int:
-        """The number of a word that was said with the own key, if it is in the outbox as it is."""
+    async def _own_word(self, lane: Lane, envelope: bytes, beyond: str) -> int:
+        """The number of a word that was said with the own key, if it is in the outbox as it is, and with it what came after."""
         found = decoded(envelope)
-        if found is None or await self._said(lane, found.seq) != envelope:
+        if found is None or await self._said(lane, found.seq) != envelope or not await self._knows(lane, beyond):
             if not lane.known and await self._has_forgotten(lane):
                 raise StateError(behind(self.name, "the broker"))
             raise FencedError(f"another process speaks with the keys of {self.name}; this one stops and releases nothing more")
         return found.seq
+
+    async def _knows(self, lane: Lane, beyond: str) -> bool:
+        """The word of a mark: it was in the outbox when others were sent before it, maybe not for the first time."""
+        words = await self.store.do(lambda c: ledger.outbox(c, lane.name)) if beyond else []
+        return not beyond or any(mark_of(word) == beyond for word in words)
 
     async def _has_forgotten(self, lane: Lane) -> bool:
         """Whether it said in some lane what rests on releases that its ledger does not know."""
@@ -351,6 +361,10 @@ class Post:
         found = decoded(envelope)
         if found is None or await self._said(lane, found.seq) != envelope:
             raise StateError(behind(self.name, sender))
+
+
+def mark_of(word: ledger.Said) -> str:
+    return sha256(word.body).hexdigest()
 
 
 def decoded(envelope: bytes) -> Envelope | None:

@@ -13,10 +13,14 @@ class Unreachable(Exception):
 
 
 class Last(NamedTuple):
-    """The last word of a lane, and its number in the stream; no data and 0 where the lane is empty."""
+    """The last word of a lane, and its number in the stream; no data and 0 where the lane is empty.
+
+    beyond: what was appended with it, the mark of a word that was to follow.
+    """
 
     number: int = 0
     data: bytes = b""
+    beyond: str = ""
 
 
 class Delivery(NamedTuple):
@@ -26,7 +30,7 @@ class Delivery(NamedTuple):
 
 
 class Wire(Protocol):
-    async def append(self, subject: str, data: bytes, after: int) -> int:
+    async def append(self, subject: str, data: bytes, after: int, beyond: str = "") -> int:
         """Append if the lane's last word has this number in the stream; returns the new one. Passed, Unreachable."""
 
     async def last(self, subject: str) -> Last:
