@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import os
 import sqlite3
+from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from queue import SimpleQueue
@@ -20,7 +21,7 @@ from coterie.files import refused
 
 R = TypeVar("R")
 Work = Callable[[Any], Any]
-GROUP_MOST = 1024
+GROUPS_MOST = 64  # in one commit
 CHANGES_TO_CHECKPOINT = 200  # rows; a commit of one takes some five pages of 4 KiB: the log stays at a few MB
 OWN_FAULTS = {  # of a statement, and not of the disk
     sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_MISUSE, sqlite3.SQLITE_RANGE,
@@ -61,6 +62,7 @@ class Store:
             self._prepare()
         except SAID_BY_SQLITE as error:
             raise self._failure(error) from error
+        self._gathered: deque = deque()
         self._waiting: SimpleQueue = SimpleQueue()
         self._thread = None if inline else Thread(target=self._work, name=f"coterie {path.name}", daemon=True)
         if self._thread:
@@ -79,8 +81,18 @@ class Store:
             return answered(answer)
         loop = asyncio.get_running_loop()
         future = loop.create_future()
-        self._waiting.put((work, future, loop))
+        self._gathered.append((work, future, loop))
+        loop.call_soon(self._hand_in)
         return answered(await future)
+
+    def _hand_in(self) -> None:
+        """All that one pass of a loop brings is handed in together: to wake the thread costs more than a row."""
+        group = []
+        with contextlib.suppress(IndexError):
+            while True:
+                group.append(self._gathered.popleft())
+        if group:
+            self._waiting.put(group)
 
     async def probe(self) -> None:
         """Write a little, to see whether the disk takes it again."""
@@ -98,6 +110,7 @@ class Store:
         """All that waits is done first. What SQLite cannot tidy up any more is in its log, and safe there."""
         self._closed = True
         if self._thread:
+            self._hand_in()
             self._waiting.put(None)
             self._thread.join()
         with contextlib.suppress(sqlite3.Error):
@@ -121,11 +134,11 @@ class Store:
         """The thread: all that waits is one group."""
         ended = False
         while not ended:
-            group = [self._waiting.get()]
-            while len(group) < GROUP_MOST and not self._waiting.empty():
-                group.append(self._waiting.get())
-            ended = None in group
-            group = [each for each in group if each is not None]
+            groups = [self._waiting.get()]
+            while len(groups) < GROUPS_MOST and not self._waiting.empty():
+                groups.append(self._waiting.get())
+            ended = None in groups
+            group = [each for one in groups if one is not None for each in one]
             answers = self._commit([work for work, _, _ in group])
             for loop in {loop for _, _, loop in group}:
                 mine = [(future, answer) for (_, future, its), answer in zip(group, answers, strict=True) if its is loop]
