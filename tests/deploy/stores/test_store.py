@@ -81,6 +81,30 @@ def test_a_work_that_raises_undoes_its_own_changes_and_nobody_elses(tmp_path, in
     asyncio.run(life())
 
 
+def test_who_raises_before_anything_is_changed_has_nobody_done_again(tmp_path):
+    done = []
+
+    def noted(word, raises=False):
+        def work(c):
+            done.append(word)
+            if raises:
+                raise UsageError("no")
+            return put(word)(c)
+
+        return work
+
+    async def life():
+        store = opened(tmp_path)
+        works = [noted("a"), noted("b", raises=True), noted("c"), noted("c")]  # nor has a statement that fails changed anything
+        found = await asyncio.gather(*map(store.do, works), return_exceptions=True)
+        assert [type(each) for each in found] == [str, UsageError, str, sqlite3.IntegrityError]
+        assert await store.do(words) == ["a", "c"]
+        store.close()
+
+    asyncio.run(life())
+    assert done == ["a", "b", "c", "c"]
+
+
 def test_who_no_longer_waits_is_not_answered_and_others_are(tmp_path):
     async def life():
         store = opened(tmp_path)

@@ -30,6 +30,10 @@ class File:
     def in_transaction(self):
         return self.own.in_transaction
 
+    @property
+    def total_changes(self):
+        return self.own.total_changes
+
     def close(self):
         if self.own.in_transaction:
             self.own.execute("ROLLBACK")
@@ -93,9 +97,9 @@ class SlowStore(Store):
             return
         group, self.queue = self.queue, []
         self.waiting = [future for _, future in group]
-        before = self._connection.own.total_changes
+        before = self._connection.total_changes
         answers = self._commit([work for work, _ in group])
-        if self._connection.own.total_changes > before:
+        if self._connection.total_changes > before:
             self.process.committed(self)
             if self.process.dies("after"):
                 return
@@ -113,8 +117,8 @@ class SlowStore(Store):
     def _told(self, statement, *values):
         """What the store says to its file by itself: its transactions."""
         if statement.startswith("BEGIN"):
-            self.dirty = self._connection.own.total_changes
-        if statement == "COMMIT" and self._connection.own.total_changes > self.dirty:
+            self.dirty = self._connection.total_changes
+        if statement == "COMMIT" and self._connection.total_changes > self.dirty:
             if self.folder.full:
                 raise _refusal(sqlite3.SQLITE_FULL, "database or disk is full")
             if self.folder.torn:  # it may be there or not: nobody knows

@@ -154,24 +154,43 @@ class Store:
             )
         try:
             self._execute("BEGIN IMMEDIATE")
-            answers = [self._try(work) for work in group]
+            answers = self._together(group) or self._each_apart(group)
             self._changes += len(group)
             self._execute("COMMIT")
         except Exception as error:  # whatever it is: nobody may wait for ever
             return [Answer(error=self._failure(error))] * len(group)
         return answers
 
+    def _together(self, group: list[Work]) -> list["Answer"] | None:
+        """A savepoint for each would cost more than its row. None: one has raised after it had changed something."""
+        answers = []
+        for work in group:
+            before = self._connection.total_changes
+            answers.append(self._try(work))
+            if answers[-1].error and self._connection.total_changes != before:
+                self._execute("ROLLBACK")
+                self._execute("BEGIN IMMEDIATE")
+                return None
+        return answers
+
+    def _each_apart(self, group: list[Work]) -> list["Answer"]:
+        """Those that raise undo their own changes; all are done again, and so must be functions of what is in the file."""
+        answers = []
+        for work in group:
+            self._execute("SAVEPOINT work")
+            answers.append(self._try(work))
+            if answers[-1].error:
+                self._execute("ROLLBACK TO work")
+            self._execute("RELEASE work")
+        return answers
+
     def _try(self, work: Work) -> "Answer":
-        self._execute("SAVEPOINT work")
         try:
-            answer = Answer(work(self._connection))
+            return Answer(work(self._connection))
         except Exception as error:
             if isinstance(error, SAID_BY_SQLITE) and code_of(error) not in OWN_FAULTS:
                 raise
-            self._execute("ROLLBACK TO work")
-            answer = Answer(error=error)
-        self._execute("RELEASE work")
-        return answer
+            return Answer(error=error)
 
     def _tidy(self) -> None:
         """Move what was committed from the log into the file, from time to time. A failure here is one of the disk, too."""
