@@ -270,17 +270,15 @@ class Node:
             steps = self.agent.desk.steps(None if isinstance(reward, bool) else reward)
         except ProtocolError as error:
             raise Unfit(str(error)) from None
-        if self.federation.rewards.within == "at once":
-            return await asyncio.shield(self._tell_at_once(id, steps))
-        word, _ = await self._of_decision(lambda c: rewards.tell(c, id, steps, at_once=False))  # nothing follows the commit
+        at_once = self.federation.rewards.within == "at once"
+        word, _ = await self._of_decision(lambda c: rewards.tell(c, id, steps, at_once), self._told)
         return word
 
-    async def _tell_at_once(self, id: str, steps: int) -> Literal["new", "same"]:
-        word, queued = await self._of_decision(lambda c: rewards.tell(c, id, steps, at_once=True))
+    def _told(self, told: tuple[str, rewards.Queued | None]) -> None:
+        _, queued = told
         if queued:
             self.seen.waiting -= 1
             self._add([queued])
-        return word
 
     async def cancel(self, id: str) -> Literal["new", "same"]:
         """A decision was not carried out. If the plan needs its arm, that is asked for again."""
@@ -291,10 +289,10 @@ class Node:
         self.changed.tell()
         return word
 
-    async def _of_decision(self, work: Callable[[Any], R]) -> R:
+    async def _of_decision(self, work: Callable[[Any], R], then: Callable[[R], None] | None = None) -> R:
         """A word about a decision. While the disk refuses, one that is not known may be one that could not be kept."""
         try:
-            return await self.stores.rewards.do(work)
+            return await self.stores.rewards.do(work, then)
         except StorageError as error:
             self._trouble(error)
             raise

@@ -21,6 +21,7 @@ from coterie.files import refused
 
 R = TypeVar("R")
 Work = Callable[[Any], Any]
+GATHERED_MOST = 32  # works that are handed in together: where there are more, the thread has begun when the last one comes
 GROUPS_MOST = 64  # in one commit
 CHANGES_TO_CHECKPOINT = 200  # rows; a commit of one takes some five pages of 4 KiB: the log stays at a few MB
 OWN_FAULTS = {  # of a statement, and not of the disk
@@ -68,9 +69,10 @@ class Store:
         if self._thread:
             self._thread.start()
 
-    async def do(self, work: Callable[[Any], R]) -> R:
+    async def do(self, work: Callable[[Any], R], then: Callable[[R], None] | None = None) -> R:
         """What the work answers, once it is on disk. If it raises, its own changes are undone, and nobody else's.
 
+        `then` is told of the answer first, and also where nobody waits for it any more.
         Where the disk refuses, this is a StorageError, and nothing of the work has happened unless the store is broken.
         """
         if self._closed:
@@ -78,15 +80,21 @@ class Store:
         if self._thread is None:
             (answer,) = self._commit([work])
             self._tidy()
+            if then and not answer.error:
+                then(answer.value)
+                await asyncio.sleep(0)  # as with a thread, who was woken by it comes before who goes on
             return answered(answer)
         loop = asyncio.get_running_loop()
         future = loop.create_future()
-        self._gathered.append((work, future, loop))
-        loop.call_soon(self._hand_in)
+        self._gathered.append((work, Waiting(future, then), loop))
+        if len(self._gathered) < GATHERED_MOST:
+            loop.call_soon(self._hand_in)
+        else:
+            self._hand_in()
         return answered(await future)
 
     def _hand_in(self) -> None:
-        """All that one pass of a loop brings is handed in together: to wake the thread costs more than a row."""
+        """What one pass of a loop brings is handed in together, or in a few parts: to wake the thread costs more than a row."""
         group = []
         with contextlib.suppress(IndexError):
             while True:
@@ -141,7 +149,7 @@ class Store:
             group = [each for one in groups if one is not None for each in one]
             answers = self._commit([work for work, _, _ in group])
             for loop in {loop for _, _, loop in group}:
-                mine = [(future, answer) for (_, future, its), answer in zip(group, answers, strict=True) if its is loop]
+                mine = [(waiting, answer) for (_, waiting, its), answer in zip(group, answers, strict=True) if its is loop]
                 if not loop.is_closed():
                     loop.call_soon_threadsafe(hand_over, mine)
             self._tidy()
@@ -222,10 +230,19 @@ def answered(answer: Answer) -> Any:
     return answer.value
 
 
-def hand_over(answers: list[tuple[asyncio.Future, Answer]]) -> None:
-    for future, answer in answers:
+class Waiting(NamedTuple):
+    future: asyncio.Future
+    then: Callable[[Any], None] | None
+
+
+def hand_over(answers: list[tuple[Waiting, Answer]]) -> None:
+    """Who waits goes on after this: whatever `then` does has happened before."""
+    for (future, _), answer in answers:
         if not future.done():
             future.set_result(answer)
+    for (_, then), answer in answers:
+        if then and not answer.error:
+            then(answer.value)
 
 
 def code_of(error: Exception) -> int:
