@@ -150,6 +150,10 @@ class Connection:
     def in_transaction(self) -> bool:
         return self.own.in_transaction
 
+    @property
+    def total_changes(self) -> int:
+        return self.own.total_changes()
+
     def close(self) -> None:
         with as_sqlite3():
             self.own.close()

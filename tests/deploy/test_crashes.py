@@ -32,11 +32,11 @@ class Fragile:
     def around(self, store):
         plain = store.do
 
-        async def do(work):
+        async def do(work, then=None):
             self.calls += 1
             if self.calls == self.at and not self.after:
                 raise Crash
-            answer = await plain(work)
+            answer = await plain(work, then)
             if self.calls == self.at:
                 raise Crash
             return answer

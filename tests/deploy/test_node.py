@@ -254,6 +254,7 @@ def test_a_reward_counts_at_the_end_of_its_window(tmp_path):
         assert await node.tell(early.id, 1.0) == "new"
         await node.cancel(cancelled.id)
         await node.close_windows()
+        await home.settle()
         assert not any(node.desk.queues)
         assert node.t == 0
         home.clock.seconds += 3000
@@ -266,6 +267,43 @@ def test_a_reward_counts_at_the_end_of_its_window(tmp_path):
         assert [value for (value,) in found] == [UNIT, UNIT // 2, UNIT // 4]
         with pytest.raises(Closed):
             await node.tell(never.id, 1.0)
+        home.stop()
+
+    run(story())
+
+
+@pytest.mark.parametrize("inline", [True, False])
+def test_the_disk_is_asked_for_windows_only_when_one_may_be_over_and_none_stays_open(tmp_path, monkeypatch, inline):
+    home = Home(tmp_path, make_federation(tmp_path, rewards={"within": "1 hour"}), inline=inline)
+    looks, close_until, draw = [], rewards.close_until, random.Random(1)
+    monkeypatch.setattr(rewards, "close_until", lambda c, until, missing: looks.append(until) or close_until(c, until, missing))
+
+    async def story():
+        node, most = await home.start(), 1
+        for step in range(400):
+            if step == 200:
+                node, most = await home.start(), most + 1
+            most += (asks := draw.choice((0, 0, 0, 1, 2)))
+            await asyncio.gather(*draw.sample([node.close_windows(), *(node.ask() for _ in range(asks))], asks + 1))
+            await node.close_windows()
+            late = f"SELECT 1 FROM decision WHERE state = 0 AND at <= {home.clock.seconds - 3600}"
+            assert not await rows(home, late)
+            home.clock.seconds += draw.choice((1, 60, 600))
+        assert 10 < len(looks) <= most
+        home.stop()
+
+    run(story())
+
+
+def test_a_disk_that_refused_and_is_not_asked_ends_the_life_of_a_node_all_the_same(tmp_path):
+    home = Home(tmp_path, make_federation(tmp_path, rewards={"within": "1 hour"}))
+
+    async def story():
+        node = await home.start()
+        await node.close_windows()
+        home.stores.rewards.broken = True
+        with pytest.raises(StorageError):
+            await node.keep_windows()
         home.stop()
 
     run(story())

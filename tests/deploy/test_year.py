@@ -165,7 +165,7 @@ MUTANTS = {  # what is said of it, and the seed that is tried first, since it fi
     noise_drawn_at_every_sending: ("two values for word", 0),
     noise_sent_before_it_is_kept: ("rests on a release that is not on its disk", 2),
     incarnation_not_checked_by_who_hears: ("from start", 4),
-    incarnation_not_checked_by_who_speaks: ("two histories|never said|committed twice|two values", 1),
+    incarnation_not_checked_by_who_speaks: ("two histories|never said|committed twice|two values", 8),
     junk_not_stepped_over: ("has not heard word|is at turn", 3),
     ledger_committed_first: ("the secret of state", 0),
 }

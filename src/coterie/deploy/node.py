@@ -101,6 +101,7 @@ class Node:
         self.changed, self.outgoing, self.progress = Broadcast(), Broadcast(), Broadcast()
         self.holding = False  # what was released is on disk, and nothing leaves before its tick
         self._now, self._latest = now, 0.0
+        self._oldest = -inf  # no open decision was made before: the windows of none are looked at until that one's is over
         self._ids, self._asked = entropy(8).hex(), 0
         self._refused_since: float | None = None  # what was to be written
         self.seen = Seen(federation, name, self.now, self.changed.tell)
@@ -192,6 +193,7 @@ class Node:
         if self.persons is not None:
             queued = await self._charge(id, key, person)
         arm, at = self._choose() if queued or self.persons is None else self._idle(), self.now()
+        self._oldest = min(self._oldest, at)
         try:
             made = await self.stores.rewards.do(lambda c: rewards.decide(c, id, key, arm, at, queued))
         except StorageError as error:
@@ -268,15 +270,15 @@ class Node:
             steps = self.agent.desk.steps(None if isinstance(reward, bool) else reward)
         except ProtocolError as error:
             raise Unfit(str(error)) from None
-        return await asyncio.shield(self._tell(id, steps))
-
-    async def _tell(self, id: str, steps: int) -> Literal["new", "same"]:
         at_once = self.federation.rewards.within == "at once"
-        word, queued = await self._of_decision(lambda c: rewards.tell(c, id, steps, at_once))
+        word, _ = await self._of_decision(lambda c: rewards.tell(c, id, steps, at_once), self._told)
+        return word
+
+    def _told(self, told: tuple[str, rewards.Queued | None]) -> None:
+        _, queued = told
         if queued:
             self.seen.waiting -= 1
             self._add([queued])
-        return word
 
     async def cancel(self, id: str) -> Literal["new", "same"]:
         """A decision was not carried out. If the plan needs its arm, that is asked for again."""
@@ -287,10 +289,10 @@ class Node:
         self.changed.tell()
         return word
 
-    async def _of_decision(self, work: Callable[[Any], R]) -> R:
+    async def _of_decision(self, work: Callable[[Any], R], then: Callable[[R], None] | None = None) -> R:
         """A word about a decision. While the disk refuses, one that is not known may be one that could not be kept."""
         try:
-            return await self.stores.rewards.do(work)
+            return await self.stores.rewards.do(work, then)
         except StorageError as error:
             self._trouble(error)
             raise
@@ -325,17 +327,27 @@ class Node:
         within, missing = self.federation.rewards.within, self.federation.rewards.missing
         if within == "at once" or self.agent is None:
             return
-        until, steps = self.now() - within, None if missing is None else self.agent.desk.steps(missing)
-        counted = await self.stores.rewards.do(lambda c: rewards.close_until(c, until, steps))
+        until = self.now() - within
+        counted = await self._close_until(until, missing) if until >= self._oldest else []
         self.seen.waiting -= len(counted)
         self._add(counted)
+
+    async def _close_until(self, until: float, missing: float | None) -> list[rewards.Queued]:
+        steps = None if missing is None else self.agent.desk.steps(missing)
+        self._oldest, before = inf, self._oldest  # those that are made meanwhile count from here
+        try:
+            work = self.stores.rewards.do(lambda c: (rewards.close_until(c, until, steps), rewards.oldest_open(c)))
+            counted, before = await work
+        finally:
+            self._oldest = min(self._oldest, before)
+        return counted
 
     async def keep_windows(self) -> None:
         """Once in a tick, for as long as the node lives and has a disk."""
         while True:
             try:
                 await self.close_windows()
-                if self._refused_since is not None:
+                if self._refused_since is not None or self.stores.rewards.broken:
                     for store in (self.stores.rewards, *([self.persons.store] if self.persons else [])):
                         await store.probe()
                 self._refused_since = None

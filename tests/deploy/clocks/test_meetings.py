@@ -22,6 +22,8 @@ async def patients(node):
     while not node.over:
         decision = await node.ask()
         await node.tell(decision.id, float(coins.random() < 0.5))
+        for _ in range(2):  # whose turns are quicker than words has no time for meetings
+            await asyncio.sleep(0)
 
 
 def under_way(node):

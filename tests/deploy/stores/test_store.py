@@ -56,12 +56,14 @@ def test_all_that_waits_is_one_commit(tmp_path, monkeypatch):
 
     async def life():
         store = opened(tmp_path)
+        await asyncio.gather(*[store.do(put(word)) for word in "abc"])
         await asyncio.gather(*[store.do(put(str(n))) for n in range(256)])
         store.close()
 
     asyncio.run(life())
-    assert sum(sizes) == 256
-    assert len(sizes) <= 4  # while the first is committed, all others gather
+    assert sizes[0] == 3  # also where nothing is under way that they could wait for
+    assert sum(sizes) == 259
+    assert len(sizes) <= 10
 
 
 @pytest.mark.parametrize("inline", [True, False])
@@ -81,6 +83,30 @@ def test_a_work_that_raises_undoes_its_own_changes_and_nobody_elses(tmp_path, in
     asyncio.run(life())
 
 
+def test_who_raises_before_anything_is_changed_has_nobody_done_again(tmp_path):
+    done = []
+
+    def noted(word, raises=False):
+        def work(c):
+            done.append(word)
+            if raises:
+                raise UsageError("no")
+            return put(word)(c)
+
+        return work
+
+    async def life():
+        store = opened(tmp_path)
+        works = [noted("a"), noted("b", raises=True), noted("c"), noted("c")]  # nor has a statement that fails changed anything
+        found = await asyncio.gather(*map(store.do, works), return_exceptions=True)
+        assert [type(each) for each in found] == [str, UsageError, str, sqlite3.IntegrityError]
+        assert await store.do(words) == ["a", "c"]
+        store.close()
+
+    asyncio.run(life())
+    assert done == ["a", "b", "c", "c"]
+
+
 def test_who_no_longer_waits_is_not_answered_and_others_are(tmp_path):
     async def life():
         store = opened(tmp_path)
@@ -92,6 +118,27 @@ def test_who_no_longer_waits_is_not_answered_and_others_are(tmp_path):
         store.close()
 
     asyncio.run(life())
+
+
+@pytest.mark.parametrize("inline", [True, False])
+def test_what_follows_a_commit_happens_before_the_answer_and_without_anybody_who_waits(tmp_path, inline):
+    told = []
+
+    def fails(c):
+        raise UsageError("no")
+
+    async def life():
+        store = opened(tmp_path, inline=inline)
+        gone = asyncio.ensure_future(store.do(put("a"), told.append))
+        await asyncio.sleep(0)
+        gone.cancel()
+        told.append((await store.do(put("b"), told.append)).upper())
+        with pytest.raises(UsageError):
+            await store.do(fails, told.append)
+        store.close()
+
+    asyncio.run(life())
+    assert told == ["a", "b", "B"]
 
 
 def test_what_waits_when_a_store_is_closed_is_done_and_nothing_after_it(tmp_path):

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import socket
 
 import msgspec
 import pytest
@@ -93,6 +94,41 @@ def test_health_and_what_there_is_not(place):
     assert place("GET", "/health/ready").json == {"ready": True}
     assert place("GET", "/v2/state").status == 404
     assert place("POST", "/v1/state").status == 405
+
+
+def test_an_endpoint_that_writes_is_told_from_its_neighbours(place):
+    asked(place)
+    assert place("GET", "/v1/decisions").status == place("POST", "/v1/decisions/0/reward").status == 405
+    assert place("POST", "/v1/decisions/").status == 307
+    assert place("PUT", "/v1/decisions//reward", {"reward": 1}).status == place("PUT", "/v1/decisions/0/1/reward").status == 404
+    assert place("POST", "/v1/decisions?key=a", {"key": "patient 17"}).json == asked(place).json
+
+
+HEAD = b"POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer a token for tests\r\nContent-Length: 2\r\n\r\n"
+
+
+@pytest.mark.parametrize("begun", [b"", b"{"])
+def test_a_body_that_does_not_come_is_not_waited_for(place, monkeypatch, begun):
+    monkeypatch.setattr(app, "PATIENCE", 0.05)
+    with socket.create_connection(("127.0.0.1", place.listen.port), 20) as line:
+        line.sendall(HEAD + begun)
+        assert line.recv(1000).startswith(b"HTTP/1.1 408")
+    assert place.node.keys == {}
+
+
+def test_a_body_may_come_after_its_head_and_in_parts(place):
+    with socket.create_connection(("127.0.0.1", place.listen.port), 20) as line:
+        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for part in (HEAD, b"{", b"}"):
+            line.sendall(part)
+            assert asked(place).status == 200  # so it has been read before the next part comes
+        assert line.recv(1000).startswith(b"HTTP/1.1 200")
+
+
+def test_who_goes_away_before_the_body_is_there_has_asked_nothing(place):
+    with socket.create_connection(("127.0.0.1", place.listen.port), 20) as line:
+        line.sendall(HEAD + b"{")
+    assert asked(place).json["id"] == "0"
 
 
 def test_whose_disk_refuses_is_alive_and_not_ready(served, fake_node, view):

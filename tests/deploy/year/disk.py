@@ -11,7 +11,7 @@ import sqlite3
 
 from coterie.deploy.node import Stores
 from coterie.deploy.stores import Store, ledger, rewards
-from coterie.deploy.stores.store import answered, hand_over
+from coterie.deploy.stores.store import Waiting, answered, hand_over
 from coterie.errors import StorageError
 from year.seen import Seen
 
@@ -29,6 +29,10 @@ class File:
     @property
     def in_transaction(self):
         return self.own.in_transaction
+
+    @property
+    def total_changes(self):
+        return self.own.total_changes
 
     def close(self):
         if self.own.in_transaction:
@@ -68,11 +72,11 @@ class SlowStore(Store):
         super().__init__(folder.path / name, schema, connect=lambda _: folder.files[name], inline=True)
         self._execute = self._told
 
-    async def do(self, work):
+    async def do(self, work, then=None):
         if self._closed:
             raise StorageError(f"{self.path}: cannot be written any more: it was closed")
         future = asyncio.get_running_loop().create_future()
-        self.queue.append((work, future))
+        self.queue.append((work, Waiting(future, then)))
         if not self.busy:
             self._later(self._write)
         return answered(await future)
@@ -80,8 +84,8 @@ class SlowStore(Store):
     def close(self):
         """Whoever waits for an answer is of a process that is gone."""
         super().close()
-        for future in (*self.waiting, *(future for _, future in self.queue)):
-            future.cancel()
+        for waiting in (*self.waiting, *(waiting for _, waiting in self.queue)):
+            waiting.future.cancel()
 
     def _later(self, call, *arguments):
         self.busy = True
@@ -92,15 +96,15 @@ class SlowStore(Store):
         if self._closed or self.process.dies("before"):
             return
         group, self.queue = self.queue, []
-        self.waiting = [future for _, future in group]
-        before = self._connection.own.total_changes
+        self.waiting = [waiting for _, waiting in group]
+        before = self._connection.total_changes
         answers = self._commit([work for work, _ in group])
-        if self._connection.own.total_changes > before:
+        if self._connection.total_changes > before:
             self.process.committed(self)
             if self.process.dies("after"):
                 return
         self._tidy()
-        self._later(self._answer, [(future, answer) for (_, future), answer in zip(group, answers, strict=True)])
+        self._later(self._answer, [(waiting, answer) for (_, waiting), answer in zip(group, answers, strict=True)])
 
     def _answer(self, answers):
         if self._closed:
@@ -113,8 +117,8 @@ class SlowStore(Store):
     def _told(self, statement, *values):
         """What the store says to its file by itself: its transactions."""
         if statement.startswith("BEGIN"):
-            self.dirty = self._connection.own.total_changes
-        if statement == "COMMIT" and self._connection.own.total_changes > self.dirty:
+            self.dirty = self._connection.total_changes
+        if statement == "COMMIT" and self._connection.total_changes > self.dirty:
             if self.folder.full:
                 raise _refusal(sqlite3.SQLITE_FULL, "database or disk is full")
             if self.folder.torn:  # it may be there or not: nobody knows

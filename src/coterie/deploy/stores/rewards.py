@@ -7,6 +7,7 @@ whole numbers of steps on the grid.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any, Literal, NamedTuple
 
 from coterie.deploy.refusals import Closed, Conflict, UnknownDecision
@@ -113,6 +114,12 @@ def close_until(c: Any, until: float, missing: int | None) -> list[Queued]:
         c.execute("UPDATE decision SET state = ?, value = ?, place = ? WHERE n = ?", (CLOSED, counted, new and new.place, n))
         found += [new] if new else []
     return found
+
+
+def oldest_open(c: Any) -> float:
+    """When the first decision was made whose window is open; infinity: there is none."""
+    (at,) = c.execute("SELECT min(at) FROM decision WHERE state = 0").fetchone()
+    return inf if at is None else at
 
 
 def latest(c: Any) -> float | None:

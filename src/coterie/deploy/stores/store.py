@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import os
 import sqlite3
+from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from queue import SimpleQueue
@@ -20,7 +21,8 @@ from coterie.files import refused
 
 R = TypeVar("R")
 Work = Callable[[Any], Any]
-GROUP_MOST = 1024
+GATHERED_MOST = 32  # works that are handed in together: where there are more, the thread has begun when the last one comes
+GROUPS_MOST = 64  # in one commit
 CHANGES_TO_CHECKPOINT = 200  # rows; a commit of one takes some five pages of 4 KiB: the log stays at a few MB
 OWN_FAULTS = {  # of a statement, and not of the disk
     sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_MISUSE, sqlite3.SQLITE_RANGE,
@@ -61,14 +63,16 @@ class Store:
             self._prepare()
         except SAID_BY_SQLITE as error:
             raise self._failure(error) from error
+        self._gathered: deque = deque()
         self._waiting: SimpleQueue = SimpleQueue()
         self._thread = None if inline else Thread(target=self._work, name=f"coterie {path.name}", daemon=True)
         if self._thread:
             self._thread.start()
 
-    async def do(self, work: Callable[[Any], R]) -> R:
+    async def do(self, work: Callable[[Any], R], then: Callable[[R], None] | None = None) -> R:
         """What the work answers, once it is on disk. If it raises, its own changes are undone, and nobody else's.
 
+        `then` is told of the answer first, and also where nobody waits for it any more.
         Where the disk refuses, this is a StorageError, and nothing of the work has happened unless the store is broken.
         """
         if self._closed:
@@ -76,11 +80,27 @@ class Store:
         if self._thread is None:
             (answer,) = self._commit([work])
             self._tidy()
+            if then and not answer.error:
+                then(answer.value)
+                await asyncio.sleep(0)  # as with a thread, who was woken by it comes before who goes on
             return answered(answer)
         loop = asyncio.get_running_loop()
         future = loop.create_future()
-        self._waiting.put((work, future, loop))
+        self._gathered.append((work, Waiting(future, then), loop))
+        if len(self._gathered) < GATHERED_MOST:
+            loop.call_soon(self._hand_in)
+        else:
+            self._hand_in()
         return answered(await future)
+
+    def _hand_in(self) -> None:
+        """What one pass of a loop brings is handed in together, or in a few parts: to wake the thread costs more than a row."""
+        group = []
+        with contextlib.suppress(IndexError):
+            while True:
+                group.append(self._gathered.popleft())
+        if group:
+            self._waiting.put(group)
 
     async def probe(self) -> None:
         """Write a little, to see whether the disk takes it again."""
@@ -98,6 +118,7 @@ class Store:
         """All that waits is done first. What SQLite cannot tidy up any more is in its log, and safe there."""
         self._closed = True
         if self._thread:
+            self._hand_in()
             self._waiting.put(None)
             self._thread.join()
         with contextlib.suppress(sqlite3.Error):
@@ -121,14 +142,14 @@ class Store:
         """The thread: all that waits is one group."""
         ended = False
         while not ended:
-            group = [self._waiting.get()]
-            while len(group) < GROUP_MOST and not self._waiting.empty():
-                group.append(self._waiting.get())
-            ended = None in group
-            group = [each for each in group if each is not None]
+            groups = [self._waiting.get()]
+            while len(groups) < GROUPS_MOST and not self._waiting.empty():
+                groups.append(self._waiting.get())
+            ended = None in groups
+            group = [each for one in groups if one is not None for each in one]
             answers = self._commit([work for work, _, _ in group])
             for loop in {loop for _, _, loop in group}:
-                mine = [(future, answer) for (_, future, its), answer in zip(group, answers, strict=True) if its is loop]
+                mine = [(waiting, answer) for (_, waiting, its), answer in zip(group, answers, strict=True) if its is loop]
                 if not loop.is_closed():
                     loop.call_soon_threadsafe(hand_over, mine)
             self._tidy()
@@ -141,24 +162,43 @@ class Store:
             )
         try:
             self._execute("BEGIN IMMEDIATE")
-            answers = [self._try(work) for work in group]
+            answers = self._together(group) or self._each_apart(group)
             self._changes += len(group)
             self._execute("COMMIT")
         except Exception as error:  # whatever it is: nobody may wait for ever
             return [Answer(error=self._failure(error))] * len(group)
         return answers
 
+    def _together(self, group: list[Work]) -> list["Answer"] | None:
+        """A savepoint for each would cost more than its row. None: one has raised after it had changed something."""
+        answers = []
+        for work in group:
+            before = self._connection.total_changes
+            answers.append(self._try(work))
+            if answers[-1].error and self._connection.total_changes != before:
+                self._execute("ROLLBACK")
+                self._execute("BEGIN IMMEDIATE")
+                return None
+        return answers
+
+    def _each_apart(self, group: list[Work]) -> list["Answer"]:
+        """Those that raise undo their own changes; all are done again, and so must be functions of what is in the file."""
+        answers = []
+        for work in group:
+            self._execute("SAVEPOINT work")
+            answers.append(self._try(work))
+            if answers[-1].error:
+                self._execute("ROLLBACK TO work")
+            self._execute("RELEASE work")
+        return answers
+
     def _try(self, work: Work) -> "Answer":
-        self._execute("SAVEPOINT work")
         try:
-            answer = Answer(work(self._connection))
+            return Answer(work(self._connection))
         except Exception as error:
             if isinstance(error, SAID_BY_SQLITE) and code_of(error) not in OWN_FAULTS:
                 raise
-            self._execute("ROLLBACK TO work")
-            answer = Answer(error=error)
-        self._execute("RELEASE work")
-        return answer
+            return Answer(error=error)
 
     def _tidy(self) -> None:
         """Move what was committed from the log into the file, from time to time. A failure here is one of the disk, too."""
@@ -190,10 +230,19 @@ def answered(answer: Answer) -> Any:
     return answer.value
 
 
-def hand_over(answers: list[tuple[asyncio.Future, Answer]]) -> None:
-    for future, answer in answers:
+class Waiting(NamedTuple):
+    future: asyncio.Future
+    then: Callable[[Any], None] | None
+
+
+def hand_over(answers: list[tuple[Waiting, Answer]]) -> None:
+    """Who waits goes on after this: whatever `then` does has happened before."""
+    for (future, _), answer in answers:
         if not future.done():
             future.set_result(answer)
+    for (_, then), answer in answers:
+        if then and not answer.error:
+            then(answer.value)
 
 
 def code_of(error: Exception) -> int:

@@ -18,18 +18,19 @@ import msgspec
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive
 
 from coterie.deploy.refusals import Closed, Conflict, Unfit, UnknownDecision
 from coterie.deploy.view import View
-from coterie.deploy.web.answers import Json, encode, refusal
+from coterie.deploy.web.answers import Answer, done, encode, json, refusal
 from coterie.deploy.web.guard import BODY_MOST, Guard
 from coterie.deploy.web.metrics import metrics_of
 from coterie.deploy.web.openapi import DESCRIPTION
 from coterie.deploy.web.page import HEADERS, page_of
+from coterie.deploy.web.short import Asked, Short
 from coterie.errors import CoterieError
 
 STATUS = {UnknownDecision: 404, Conflict: 409, Closed: 410, Unfit: 422}
@@ -66,21 +67,20 @@ class Served(Protocol):
     def view(self) -> View: ...
 
 
-def make_app(node: Served, token: str, hosts: Collection[str] | None) -> Starlette:
+def make_app(node: Served, token: str, hosts: Collection[str] | None) -> ASGIApp:
     """All endpoints; a coordinator makes no decisions, and has only those that show something."""
-    return Starlette(
-        routes=[*(written(node) if node.view().role == "agent" else []), *shown(node)],  # looked through in this order
-        middleware=[Middleware(Guard, token=token, hosts=hosts)],
-        exception_handlers={HTTPException: _no_such_way, CoterieError: _refused, Exception: _broken},
-    )
+    writing = written(node) if node.view().role == "agent" else []
+    handlers: Any = dict.fromkeys((HTTPException, CoterieError, Exception), _told)
+    whole = Starlette(routes=[*writing, *shown(node)], exception_handlers=handlers)
+    return Guard(Short(whole, writing, refused), token, hosts)
 
 
 def shown(node: Served) -> list[Route]:
     async def page(request: Request) -> Response:
         return HTMLResponse(page_of(node.view()), headers=HEADERS)
 
-    async def state(request: Request) -> Response:
-        return Json(node.view(), headers=FRESH)
+    async def state(request: Request) -> Answer:
+        return json(node.view(), headers=FRESH)
 
     async def events(request: Request) -> Response:
         return StreamingResponse(_changes(node), media_type="text/event-stream", headers=FRESH)
@@ -88,15 +88,15 @@ def shown(node: Served) -> list[Route]:
     async def metrics(request: Request) -> Response:
         return Response(metrics_of(node.view()), media_type=CONTENT_TYPE_LATEST)
 
-    async def live(request: Request) -> Response:
-        return Json({"live": True}, headers=FRESH)
+    async def live(request: Request) -> Answer:
+        return json({"live": True}, headers=FRESH)
 
-    async def ready(request: Request) -> Response:
+    async def ready(request: Request) -> Answer:
         trouble = [alarm.text for alarm in node.view().alarms if alarm.kind == "storage"]
-        return refusal(503, trouble[0]) if trouble else Json({"ready": True}, headers=FRESH)
+        return refusal(503, trouble[0]) if trouble else json({"ready": True}, headers=FRESH)
 
-    async def described(request: Request) -> Response:
-        return Json(DESCRIPTION)
+    async def described(request: Request) -> Answer:
+        return json(DESCRIPTION)
 
     ways = {
         "/": page, "/v1/state": state, "/v1/events": events, "/metrics": metrics, "/health/live": live, "/health/ready": ready,
@@ -108,22 +108,22 @@ def shown(node: Served) -> list[Route]:
 def written(node: Served) -> list[Route]:
     asking, telling, stopping = reader(Ask), reader(Tell), reader(Withhold)
 
-    async def ask(request: Request) -> Response:
-        asked = await asking(request)
-        decision = await node.ask(asked.key, asked.person)
-        return Json(decision._asdict())
+    async def ask(asked: Asked) -> Answer:
+        told = await asking(asked.receive)
+        decision = await node.ask(told.key, told.person)
+        return json(decision._asdict())
 
-    async def tell(request: Request) -> Response:
-        await node.tell(request.path_params["id"], (await telling(request)).reward)
-        return Response(status_code=204)
+    async def tell(asked: Asked) -> Answer:
+        await node.tell(asked.path_params["id"], (await telling(asked.receive)).reward)
+        return done()
 
-    async def cancel(request: Request) -> Response:
-        await node.cancel(request.path_params["id"])
-        return Response(status_code=204)
+    async def cancel(asked: Asked) -> Answer:
+        await node.cancel(asked.path_params["id"])
+        return done()
 
-    async def withhold(request: Request) -> Response:
-        await node.withhold(request.path_params["arm"], (await stopping(request)).withheld)
-        return Response(status_code=204)
+    async def withhold(asked: Asked) -> Answer:
+        await node.withhold(asked.path_params["arm"], (await stopping(asked.receive)).withheld)
+        return done()
 
     return [
         Route("/v1/decisions", ask, methods=["POST"]),
@@ -133,20 +133,23 @@ def written(node: Served) -> list[Route]:
     ]
 
 
-def reader(kind: type[Body]) -> Callable[[Request], Awaitable[Body]]:
+def reader(kind: type[Body]) -> Callable[[Receive], Awaitable[Body]]:
     """Reads a body of this kind, and never more than is allowed, whatever its header says. None at all is `{}`."""
     decode = msgspec.json.Decoder(kind).decode
     wanted = f"a JSON object with {' and '.join(kind.__struct_fields__)}"  # type: ignore[attr-defined]
 
-    async def read(request: Request) -> Body:
-        body = bytearray()
+    async def read(receive: Receive) -> Body:
+        body, more = b"", True
         try:
             async with asyncio.timeout(PATIENCE):
-                async for piece in request.stream():
-                    body += piece
+                while more:
+                    piece = await receive()
+                    if piece["type"] == "http.disconnect":
+                        raise HTTPException(400, "a body must come as a whole")  # nobody hears it
+                    body, more = body + piece.get("body", b""), piece.get("more_body", False)
                     if len(body) > BODY_MOST:
                         raise HTTPException(413, f"a body must be at most {BODY_MOST} bytes")
-            return decode(bytes(body) or b"{}")
+            return decode(body or b"{}")
         except TimeoutError:
             raise HTTPException(408, f"a body must come within {PATIENCE:g} seconds") from None
         except UnicodeDecodeError:
@@ -177,15 +180,14 @@ async def _changes(node: Served) -> AsyncIterator[bytes]:
             change.cancel()
 
 
-async def _no_such_way(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    return refusal(error.status_code, error.detail)
+async def _told(request: Request, error: Exception) -> Answer:
+    return refused(error)
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+def refused(error: Exception) -> Answer:
     """What the node does not take has its status; when it cannot store or has been overtaken, it does not serve any more."""
-    return refusal(STATUS.get(type(error), 503), str(error))  # type: ignore[arg-type]
-
-
-async def _broken(request: Request, error: Exception) -> Response:
+    if isinstance(error, HTTPException):
+        return refusal(error.status_code, error.detail)
+    if isinstance(error, CoterieError):
+        return refusal(STATUS.get(type(error), 503), str(error))  # type: ignore[arg-type]
     return refusal(500, f"a bug of ours: {type(error).__name__}")

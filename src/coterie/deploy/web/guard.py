@@ -3,10 +3,9 @@
 import hmac
 import re
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from coterie import files
@@ -48,10 +47,10 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        length = headers.get("content-length", "0")
+        headers = {name: value.decode("latin-1") for name, value in reversed(scope["headers"])}  # of two, the first
+        length = headers.get(b"content-length", "0")
         refused = (
-            self._host(headers)
+            self._host(scope, headers)
             or (not LENGTH.fullmatch(length) and (400, "Content-Length must be a whole number of at most 20 digits"))
             or (scope["method"] not in READING and self._token(headers))
             or (int(length) > BODY_MOST and (413, f"a body must be at most {BODY_MOST} bytes"))
@@ -61,15 +60,15 @@ class Guard:
         else:
             await self.app(scope, receive, send)
 
-    def _host(self, headers: Headers) -> tuple[int, str] | None:
-        if len(headers.getlist("host")) > 1:
+    def _host(self, scope: Scope, headers: Mapping[bytes, str]) -> tuple[int, str] | None:
+        if sum(name == b"host" for name, _ in scope["headers"]) > 1:
             return 400, "Host must be said once"
-        if self.hosts is None or bare(headers.get("host", "")) in self.hosts:
+        if self.hosts is None or bare(headers.get(b"host", "")) in self.hosts:
             return None
         return 421, f"Host must be {' or '.join(sorted(self.hosts))}"
 
-    def _token(self, headers: Headers) -> tuple[int, str] | None:
-        kind, _, given = headers.get("authorization", "").partition(" ")
+    def _token(self, headers: Mapping[bytes, str]) -> tuple[int, str] | None:
+        kind, _, given = headers.get(b"authorization", "").partition(" ")
         given = given.strip()
         if kind.lower() != "bearer" or not given:
             return (
