@@ -170,7 +170,7 @@ class Store:
         return answers
 
     def _together(self, group: list[Work]) -> list["Answer"] | None:
-        """A savepoint for each would cost more than its row. None: one has raised after it had changed something."""
+        """A savepoint for each would cost nearly as much as its row. None: one has raised after it had changed something."""
         answers = []
         for work in group:
             before = self._connection.total_changes

@@ -6,10 +6,14 @@ What has no such endpoint, or asks one in another way than it should, goes the l
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from starlette.exceptions import HTTPException
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from coterie.deploy.web.answers import Answer
+from coterie.errors import CoterieError
+
+EXPECTED = (HTTPException, CoterieError)
 
 
 class Asked(NamedTuple):
@@ -35,6 +39,8 @@ class Short:
             answer = await endpoint(Asked(receive, named))
         except Exception as error:
             await self.refused(error)(scope, receive, send)
+            if not isinstance(error, EXPECTED):
+                raise  # the server notes it
         else:
             await answer(scope, receive, send)
 
