@@ -1,14 +1,14 @@
 """Several rewards that are changed in one life show what each of them shows by itself."""
 
+from itertools import count
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from coterie.audit import replay as replaying
 from coterie.audit.findings import Collected
 from coterie.audit.replay import prepare, replay
-from coterie.audit.twice import Play, Reward, apart, changed_at_once, deal, pairs
+from coterie.audit.twice import Play, Reward, apart, batch_of, changed_at_once, deal, pairs
 from coterie.studies import load_study
 from coterie.studies.case import make_case
 
@@ -111,8 +111,8 @@ def test_one_reward_of_every_fourth_agent_is_changed_and_one_alone_around_a_serv
 
 
 def test_a_forecast_counts_all_lives(monkeypatch):
-    clock = iter([10.0, 10.5])
+    """Every batch that is timed takes half a second."""
+    clock = count(10.0, 0.5)
     monkeypatch.setattr(replaying, "perf_counter", lambda: next(clock))
     work = prepare(leaky("none"), 0, 60)
-    assert work.seconds() == pytest.approx(2 * work.total / min(work.total, replaying.batch_of(work.stage)) * 0.5)
-    assert np.sum([len(dealt) for dealt in work.lives.values()]) == work.total
+    assert work.seconds() == pytest.approx(2 * work.total * 0.5 / (batch_of(work.stage) // 8)) and work.total > 60

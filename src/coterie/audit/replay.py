@@ -29,6 +29,7 @@ REWARDS_AT_MOST, REWARDS_QUICK = 5_000, 1_000  # beyond, a sample
 CHANGES_AT_MOST = 20_000  # of rewards, each under every kind of fault if there is room
 EXCUSED = 200  # changes that look at choices only
 APART = 100  # changes under one kind of fault that are made one by one where those of a life show something
+TIMED = 8  # the part of a batch that is played for a forecast
 SAMPLE_SEED = 2026
 
 Progress = Callable[[int, int], None]
@@ -67,11 +68,13 @@ class Work(NamedTuple):
         return sum(map(len, self.lives.values())) + len(self.excused)
 
     def seconds(self) -> float:
-        """That it will take: some lives are played, and the rest will take as long."""
-        some, weather = min(self.total, batch_of(self.stage)), list(self.skies.values())[-1]
-        began = perf_counter()
-        first_lives(Play(self.stage, weather, self.seed, self.compiled), some, 0)
-        return 2 * self.total / some * (perf_counter() - began)
+        """That it will take: some lives are played under each kind of fault, and the rest will take as long."""
+        some, needed = max(1, batch_of(self.stage) // TIMED), 0.0
+        for name, dealt in self.lives.items():
+            began = perf_counter()
+            first_lives(Play(self.stage, self.skies[name], self.seed, self.compiled), some, 0)
+            needed += 2 * len(dealt) / some * (perf_counter() - began)
+        return needed
 
 
 def replay(case: Case, seed: int, most: int = REWARDS_AT_MOST, compiled: bool = True,
