@@ -68,12 +68,13 @@ class Work(NamedTuple):
         return sum(map(len, self.lives.values())) + len(self.excused)
 
     def seconds(self) -> float:
-        """That it will take: some lives are played under each kind of fault, and the rest will take as long."""
+        """That it will take: some pairs are played under each kind of fault, and the rest will take as long."""
         some, needed = max(1, batch_of(self.stage) // TIMED), 0.0
         for name, dealt in self.lives.items():
             began = perf_counter()
-            first_lives(Play(self.stage, self.skies[name], self.seed, self.compiled), some, 0)
-            needed += 2 * len(dealt) / some * (perf_counter() - began)
+            for lives in pairs(Play(self.stage, self.skies[name], self.seed, self.compiled), dealt[:some], 0):
+                Collected(self.stage).add(lives, name)
+            needed += len(dealt) / len(dealt[:some]) * (perf_counter() - began)
         return needed
 
 
