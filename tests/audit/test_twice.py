@@ -114,7 +114,7 @@ def test_a_forecast_counts_all_lives(monkeypatch):
     """What is timed takes half a second."""
     clock = count(10.0, 0.5)
     monkeypatch.setattr(replaying, "perf_counter", lambda: next(clock))
-    work = prepare(leaky("none"), 0, 240)
+    work = prepare(leaky("none"), 0, 1000)
     some = batch_of(work.stage) // replaying.TIMED
     assert work.seconds() == pytest.approx(sum(0.5 * max(1, len(dealt) / some) for dealt in work.lives.values()))
     assert max(len(dealt) for dealt in work.lives.values()) > some

@@ -29,7 +29,7 @@ REWARDS_AT_MOST, REWARDS_QUICK = 5_000, 1_000  # beyond, a sample
 CHANGES_AT_MOST = 20_000  # of rewards, each under every kind of fault if there is room
 EXCUSED = 200  # changes that look at choices only
 APART = 100  # changes under one kind of fault that are made one by one where those of a life show something
-TIMED = 8  # the part of a batch that is played for a forecast
+TIMED = 2  # the part of a batch that is played for a forecast: a few lives take longer, each, than many
 SAMPLE_SEED = 2026
 
 Progress = Callable[[int, int], None]
