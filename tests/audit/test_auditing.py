@@ -5,6 +5,7 @@ The bound of an audit of a clean algorithm is false with probability 1 % by cons
 
 from math import inf
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -92,10 +93,14 @@ def test_a_study_is_lived_twice_row_by_row_at_its_own_size(tmp_path):
 def test_rows_that_differ_in_faults_only_are_lived_twice_once(tmp_path, monkeypatch):
     """A replay meets every kind of fault by itself."""
     asked = []
-    monkeypatch.setattr(audit_rows, "replay", lambda case, *more, **named: asked.append(case) or told())
+    work = SimpleNamespace(seconds=lambda: 1.5)
+    monkeypatch.setattr(audit_rows, "prepare", lambda case, *more: asked.append(case) or work)
+    monkeypatch.setattr(audit_rows, "live_twice", lambda work, progress: told())
     text = 'horizon = 200\n[problem]\nmeans = [0.9, 0.5]\nagents = 10\n[faults]\nsweep.liars = [0, 0.1, 0.2]\n'
     (tmp_path / "mine.toml").write_text(text + '[[algorithm]]\nname = "cdp-mab"\nsweep.epsilon = [1, 2]\n')
-    found = audit_study(str(tmp_path / "mine.toml"), quick=True)
+    forecasts = []
+    found = audit_study(str(tmp_path / "mine.toml"), quick=True, ask=forecasts.append)
+    assert forecasts == [3.0]
     assert len(found.rows) == 6 and [case.method.claim.epsilon for case in asked] == [1.0, 2.0]
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from coterie.algorithms import find
 from coterie.audit import replay as replaying
+from coterie.audit import twice
 from coterie.audit.auditing import broken_promise
 from coterie.audit.stage import small_case, small_case_twice
 from coterie.privacy.statement import statement
@@ -79,7 +80,7 @@ def test_the_place_of_a_reward_is_counted_arm_by_arm():
     class Run:
         secrets = {"count": np.array([[[2, 0, 3, 0]]] * 5)}  # noqa: RUF012
 
-    arm, number = replaying.find_rewards(Run, np.zeros(5, int), np.arange(5))
+    arm, number = twice.find_rewards(Run, np.arange(5), np.zeros(5, int), np.arange(5))
     assert arm.tolist() == [0, 0, 2, 2, 2] and number.tolist() == [1, 2, 1, 2, 3]
 
 

@@ -30,7 +30,7 @@ PRIVACY = {
     "unit": "one reward of one agent", "adversary": "anyone", "note": "the first reward is sent without noise",
 }  # fmt: skip
 REPLAY = {"rewards": 80, "rewards_in_all": 800, "pairs": 160, "left_out": 0, "faults": ["no faults", "loss"], "price": None,
-          "findings": [], "excused": []}  # fmt: skip
+          "findings": [], "excused": [], "together": 1}  # fmt: skip
 EVENT = {"statistic": "equality", "about": "total in the message of agent 0, turn 2", "threshold": 4.5, "side": 1}
 GAME = {"canary": {"text": "first reward: number 1 of arm 0 of agent 0, all others 0", "to": "one"}, "epsilon": 2.6,
         "trials": 100, "hits": 60, "misses": 2, "event": EVENT,

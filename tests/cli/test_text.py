@@ -71,7 +71,7 @@ def test_the_page_of_a_statement_escapes_all_that_a_user_can_write(hostile):
 
 def audited(**changes):
     """Of a study, with hostile text wherever a user's text may stand."""
-    told = {"rewards": 1, "rewards_in_all": 1, "pairs": 1, "faults": [HOSTILE], "left_out": 0, "price": 1.0,
+    told = {"rewards": 1, "rewards_in_all": 1, "pairs": 1, "faults": [HOSTILE], "left_out": 0, "together": 1, "price": 1.0,
             "findings": [HOSTILE], "excused": []}  # fmt: skip
     one = {"epsilon": 1.0, "delta": 0.0}
     said = {"claimed": one, "accounted": one, "private": True, "unit": "u", "adversary": "a", "note": ""}

@@ -18,7 +18,7 @@ GAME = {
 }  # fmt: skip
 REPLAY = {
     "rewards": 1200, "rewards_in_all": 1200, "pairs": 2400, "left_out": 0, "faults": ["no faults", "loss"], "booked": None,
-    "price": None, "findings": [], "excused": [],
+    "price": None, "findings": [], "excused": [], "together": 1,
 }  # fmt: skip
 FACTS = {
     "algorithm": "<mine>", "parameters": {"epsilon": 1.0}, "view": "public", "covered_by_claim": True,
@@ -37,6 +37,11 @@ def test_the_lines_say_what_was_promised_what_holds_what_is_proven_and_how_to_ru
     assert told["proven"] == "at least ε = 1.250 leaks: a 99 % lower bound" and told["again"] == FACTS["command"]
     shown = "they show only where that was booked, without any noise"
     assert told["lived twice"] == f"1,200 of 1,200 rewards changed, 2,400 pairs of lives, no faults, loss: {shown}"
+
+
+def test_the_replay_says_how_many_rewards_were_changed_in_one_life():
+    told = dict(lines(FACTS | {"replay": REPLAY | {"together": 50}}))["lived twice"]
+    assert "2,400 pairs of lives with up to 50 changed rewards each, no faults" in told
 
 
 def test_the_replay_says_what_was_left_out_found_and_excused():

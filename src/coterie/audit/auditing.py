@@ -11,7 +11,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from coterie.audit.game import PILOT, Game, Table, candidates, choose_canaries, play
-from coterie.audit.replay import PAIRS_AT_MOST, REWARDS_AT_MOST, REWARDS_QUICK, Replay, replay
+from coterie.audit.replay import CHANGES_AT_MOST, REWARDS_AT_MOST, REWARDS_QUICK, Replay, replay
 from coterie.audit.stage import (
     AGENTS,
     ROUNDS,
@@ -166,7 +166,7 @@ def check_numbers(seed: int, horizon: int) -> None:
 
 def seconds_needed(horizon: int, trials: int) -> float:
     """At most, without what compiling takes: plans of a round, and every pair of lives that may be compared."""
-    return NS_OF_ROUND * 1e-9 * AGENTS * (2 * PAIRS_AT_MOST * (horizon or ROUNDS_TWICE) + 2 * CANARIES * trials * ROUNDS)
+    return NS_OF_ROUND * 1e-9 * AGENTS * (2 * CHANGES_AT_MOST * (horizon or ROUNDS_TWICE) + 2 * CANARIES * trials * ROUNDS)
 
 
 def _counter(stage: Stage, seed: int, trials: int, progress: Progress) -> Callable[[int], None]:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from coterie.audit.auditing import broken_promise, check_numbers
-from coterie.audit.replay import REWARDS_AT_MOST, REWARDS_QUICK, Replay, replay
+from coterie.audit.replay import REWARDS_AT_MOST, REWARDS_QUICK, Replay, Work, live_twice, prepare
 from coterie.audit.stage import promising_cases
 from coterie.checking.verdicts import note_audit
 from coterie.privacy.statement import statement
@@ -70,18 +70,27 @@ def audit_study(
     quick: bool = False,
     label: str | None = None,
     progress: Progress = lambda done, total, label: None,
+    ask: Callable[[float], None] = lambda seconds: None,
 ) -> StudyAudit:
-    """`horizon` 0: 200 rounds, and around a server as many as two epochs need. `label`: of this row alone."""
+    """`horizon` 0: 200 rounds, and around a server as many as two epochs need. `label`: of this row alone.
+
+    `ask` is told how many seconds it will take, before lives are compared, and may raise.
+    """
     check_numbers(seed, horizon)
     rows, most = [], REWARDS_QUICK if quick else REWARDS_AT_MOST
-    done: dict[tuple[Any, ...], Replay] = {}
-    for row, case in promising_cases(load_study(study, sets).specification, horizon):
-        if label not in (None, row.label):
-            continue
+    promising = promising_cases(load_study(study, sets).specification, horizon)
+    cases = [(row, case) for row, case in promising if label in (None, row.label)]
+    work: dict[tuple[Any, ...], Work] = {}
+    for row, case in cases:
         progress(0, 1, row.label)
         same = but_for_faults(row, case)
+        work[same] = work.get(same) or prepare(case, seed, most)
+    ask(sum(todo.seconds() for todo in work.values()))
+    done: dict[tuple[Any, ...], Replay] = {}
+    for row, case in cases:
+        same = but_for_faults(row, case)
         if same not in done:
-            done[same] = replay(case, seed, most, progress=partial(_under, progress, row.label))
+            done[same] = live_twice(work[same], partial(_under, progress, row.label))
         said = statement(case.method.claim, case.doors, done[same].booked)
         rows.append(AuditedRow(row.label, case.agents, case.method.p.arms, case.horizon, said, done[same]))
         if row.content:

@@ -56,12 +56,12 @@ def audit(
     if not named:
         left_out({"--mode": mode, "--epsilon": epsilon, "--view": view, "--trials": trials}, "with a study")
     with waiting("setting the stage", progress) as shown:
-        ask(seconds_needed(horizon or 0, trials or TRIALS), yes, shown)
         about: dict[str, Any] = {"horizon": horizon or 0, "seed": seed, "progress": shown.show}
         if named:
+            ask(seconds_needed(horizon or 0, trials or TRIALS), yes, shown)
             facts = _of_algorithm(subject, options, view, trials, quick, about)
         else:
-            facts = _of_study(subject, sets, quick, about)
+            facts = _of_study(subject, sets, quick, about | {"ask": lambda seconds: ask(seconds, yes, shown)})
         if out is not None:
             shown.do("writing", "writing the page")
             write(out, facts)
