@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from coterie.errors import FencedError, StateError, StorageError, UsageError
-from coterie.studies import load_study
+from coterie.studies import load_study, running
 from coterie.studies.results import manifest
 from coterie.studies.running import run_batches
 from coterie.studies.store import RESULTS, clear, is_run, load_part, open_folder, read_manifest, save_part
@@ -40,9 +40,28 @@ def finished(study, tmp_path_factory):
 def broken_off(study, tmp_path_factory):
     """All batches are there, and no results."""
     folder = tmp_path_factory.mktemp("broken_off")
-    with open_folder(folder, manifest(study.specification)):
+    with open_folder(folder, manifest(study.specification)), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(running, "KEPT_EVERY", 0.0)
         run_batches(study.specification, parts=folder / "parts")
     return folder
+
+
+def test_of_what_ends_at_once_no_batch_is_kept_and_of_what_is_broken_off_all_are(study, tmp_path, monkeypatch):
+    run_batches(study.specification, parts=tmp_path / "whole")
+    assert not (tmp_path / "whole").exists()
+    real, done = running.LocalCrew.next, []
+
+    def interrupted(crew):
+        if done:
+            raise KeyboardInterrupt
+        answer = real(crew)
+        done.extend(answer[:1] if answer else ())
+        return answer
+
+    monkeypatch.setattr(running.LocalCrew, "next", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_batches(study.specification, parts=tmp_path / "half")
+    assert [path.stem for path in (tmp_path / "half").iterdir()] == [batch.name for batch in done]
 
 
 @pytest.fixture

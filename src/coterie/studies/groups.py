@@ -44,7 +44,9 @@ def is_number(value: Any) -> bool:
 
 def sweep_of(rows: Sequence[SummaryRow], spare: int = 1) -> Sweep | None:
     """The numeric setting by which nearly all rows can be put in line; at most `spare` rows stand in none."""
-    found = [_sweep(rows, key) for key in dict.fromkeys(key for row in rows for key in settings_of(row))]
+    settings = [settings_of(row) for row in rows]
+    keys = dict.fromkeys(key for each in settings for key in each)
+    found = [_sweep(rows, key) for key in keys if any(each.get(key) != settings[0].get(key) for each in settings)]
     good = [sweep for sweep in found if sweep.lines and len(sweep.others) <= spare]
     good = [sweep for sweep in good if len(sweep.lines) == 1 or len(sweep.lines[0].rows) >= VALUES_LEAST]
     return max(good, key=lambda sweep: (-len(sweep.others), len(sweep.lines[0].rows)), default=None)

@@ -1,4 +1,4 @@
-"""Run a study: batches of replications on worker threads, each finished batch kept at once.
+"""Run a study: batches of replications on worker threads, those that are finished kept twice a second.
 
 Compiled engines run without the interpreter's lock, so threads are enough, and there is nothing to start or to copy. A batch is
 fixed by the study alone; its results depend on (seed, row, replication) only. So any number of workers gives the same
@@ -7,7 +7,7 @@ results, and a run that was interrupted goes on with the batches that are missin
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -39,6 +39,7 @@ class Batch(NamedTuple):
 
 
 Columns = dict[str, np.ndarray]  # "curves" [replication, mark], "totals" and "found" [replication, agent], else [replication]
+KEPT_EVERY = 0.5  # seconds: who is killed loses no more
 AGENTS_SHOWN = 20  # of these the summary tells one by one how they fared
 
 
@@ -61,19 +62,32 @@ def run_batches(
     work = study.horizon * study.problem.agents
     total, waiting = sum(b.replications for b in batches) * work, [b for b in batches if b not in done]
     crew = Cluster(study, waiting, workers, address) if engine == "ray" else LocalCrew(study, waiting, workers, ahead)
+    fresh, kept_at = list[Batch](), time.monotonic()
     try:
         if waiting:
             crew.start()
         while len(done) < len(batches):
             if answer := crew.next():
                 batch, done[batch] = answer
-                if parts:
-                    save_part(parts / f"{batch.name}.npz", done[batch])
+                fresh.append(batch)
+            if time.monotonic() > kept_at + KEPT_EVERY:
+                _keep(parts, done, fresh)
+                kept_at = time.monotonic()
             if progress:
                 progress(_played(crew, done, work), total, _doing(study, crew))
     finally:
+        if len(done) < len(batches):
+            _keep(parts, done, fresh)
         crew.stop()
     return {batch: done[batch] for batch in batches}
+
+
+def _keep(parts: Path | None, done: Mapping[Batch, Columns], fresh: list[Batch]) -> None:
+    """Those that lie nowhere yet. To keep every batch by itself would take longer than many of them do."""
+    while fresh:
+        batch = fresh.pop()
+        if parts:
+            save_part(parts / f"{batch.name}.npz", done[batch])
 
 
 class LocalCrew(Crew):
