@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from contextlib import suppress
+from math import inf
 
 import numpy as np
 import pytest
@@ -47,6 +48,7 @@ def broken_off(study, tmp_path_factory):
 
 
 def test_of_what_ends_at_once_no_batch_is_kept_and_of_what_is_broken_off_all_are(study, tmp_path, monkeypatch):
+    monkeypatch.setattr(running, "KEPT_EVERY", inf)
     run_batches(study.specification, parts=tmp_path / "whole")
     assert not (tmp_path / "whole").exists()
     real, done = running.LocalCrew.next, []
