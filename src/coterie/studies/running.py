@@ -76,9 +76,9 @@ def run_batches(
             if progress:
                 progress(_played(crew, done, work), total, _doing(study, crew))
     finally:
+        crew.stop()
         if len(done) < len(batches):
             _keep(parts, done, fresh)
-        crew.stop()
     return {batch: done[batch] for batch in batches}
 
 
@@ -93,7 +93,7 @@ def _keep(parts: Path | None, done: Mapping[Batch, Columns], fresh: list[Batch])
 class LocalCrew(Crew):
     """On this machine, with all engines compiled ahead."""
 
-    def __init__(self, study: Specification, waiting: list[Batch], workers: int | None, ahead: Ahead | None):
+    def __init__(self, study: Specification, waiting: list[Batch], workers: int | None, ahead: Ahead | None = None):
         cases, hands = _Cases(study), workers or os.cpu_count() or 1
         firsts = {batch.row: batch for batch in reversed(waiting)}
         self.engines = {row: cases.get(batch).engine() for row, batch in reversed(firsts.items())}
