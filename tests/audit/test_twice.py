@@ -118,3 +118,12 @@ def test_a_forecast_counts_all_lives(monkeypatch):
     some = batch_of(work.stage) // replaying.TIMED
     assert work.seconds() == pytest.approx(sum(0.5 * max(1, len(dealt) / some) for dealt in work.lives.values()))
     assert max(len(dealt) for dealt in work.lives.values()) > some
+
+
+def test_which_changes_meet_in_a_life_is_a_matter_of_luck():
+    part = [Reward(agent, place, other) for agent in range(12) for place in range(40) for other in (0, 1)]
+    dealt = deal(part, 3)
+    assert sorted(reward for life in dealt for reward in life) == part
+    assert all(len({reward.agent for reward in life}) == len(life) for life in dealt)
+    alike = [len({reward[1:] for reward in life}) == 1 for life in dealt]
+    assert sum(alike) < 0.1 * len(dealt)  # in the order of agents nearly all would be

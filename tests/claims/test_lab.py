@@ -52,6 +52,11 @@ def test_progress_is_over_all_studies_and_runs_are_kept(tmp_path):
     assert np.array_equal(first.runs(pick, "regret"), again.runs(pick, "regret"))
 
 
+def test_without_papers_there_is_nothing_to_do_and_nobody_compiles_for_a_lab_afterwards(lab):
+    run_all([])
+    assert lab.ahead is None
+
+
 def figure():
     """Of two studies a curve each, over time."""
     picks = [Pick(study=f"li-song-8-{rewards}", rows=("cdp-mab",)) for rewards in ("homogeneous", "heterogeneous")]

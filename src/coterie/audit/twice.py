@@ -24,6 +24,7 @@ from coterie.engines.simulate import Run
 from coterie.studies.case import Case
 
 BATCH_BYTES, BATCH = 1 << 25, 256
+DEALT = 2026  # a seed
 
 
 class Reward(NamedTuple):
@@ -50,10 +51,16 @@ def changed_at_once(case: Case) -> int:
 
 
 def deal(part: Sequence[Reward], at_once: int) -> list[Sequence[Reward]]:
-    """To lives, no two of one agent to the same; `part` is in the order of agents."""
+    """To lives, no two of one agent to the same.
+
+    Which rewards of two agents meet in a life is a matter of luck: changes that could cancel each other out on a way that
+    nobody looks at (fields that are written and not said, in a simulation) do so in some lives and not in others.
+    """
     most = np.bincount([reward.agent for reward in part]).max()
     lives = max(-(-len(part) // at_once), int(most))
-    return [part[life::lives] for life in range(lives)]
+    order = np.random.default_rng(DEALT).permutation(len(part)) if at_once > 1 else range(len(part))
+    shuffled = sorted((part[place] for place in order), key=lambda reward: reward.agent)  # a stable order
+    return [shuffled[life::lives] for life in range(lives)]
 
 
 def batch_of(stage: Stage) -> int:

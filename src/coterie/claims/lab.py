@@ -87,7 +87,8 @@ def run_all(labs: Sequence[Lab], progress: Progress | None = None) -> None:
     """Every study that these papers need, with progress over the whole of them; their engines are compiled ahead of all."""
     jobs = [(lab, name, lab.study(name)) for lab in labs for name in lab.paper.studies]
     left = [study for lab, _, study in jobs if not lab.has(study)]
-    ahead = Ahead.of([study.specification for study in left], labs[0].workers, progress)
+    workers = next((lab.workers for lab in labs), None)
+    ahead = Ahead.of([study.specification for study in left], workers, progress)
     compiled = Counter(left[want.study] for want in ahead.missing.values())
     played = {study: SHORTEST + study.forecast().seconds + COMPILED * compiled[study] for study in left}
     seconds = [played.get(study, 0.0) for *_, study in jobs]
@@ -100,6 +101,8 @@ def run_all(labs: Sequence[Lab], progress: Progress | None = None) -> None:
             lab.result(name)
     finally:
         ahead.stop()
+        for lab in labs:
+            lab.ahead = None
 
 
 def _overall(progress: Progress, span: tuple[int, int, int], name: str, done: int, own: int, label: str) -> None:

@@ -114,18 +114,21 @@ class _Flags(Flags):
 FLAGS_HASH = hash(Flags())  # of all: it is made of their names
 
 
-def _call_type(function: BaseFunction, context: Any, arguments: tuple, named: dict) -> Any:
+def _call_type(function: Any, context: Any, arguments: tuple, named: dict) -> Any:
     """What a call gives: nine of ten have been asked for before, and some eight templates are tried each time."""
     flags = ConfigStack.top_or_none()
     if not isinstance(flags, _Flags):
         return _try_templates(function, context, arguments, named)
     key = id(function), arguments, tuple(named.items()), flags
     if key not in _call_types:
-        _call_types[key] = function, _try_templates(function, context, arguments, named)
-    return _call_types[key][1]
+        signature: Any = _try_templates(function, context, arguments, named)
+        _call_types[key] = function, signature, function.get_impl_key(signature)
+    _, signature, implementation = _call_types[key]
+    function._impl_keys[signature.args] = implementation  # that of these flags: others may have been asked for since
+    return signature
 
 
-_call_types: dict[tuple, tuple[BaseFunction, Any]] = {}  # functions are kept, too: their ids must not be given to others
+_call_types: dict[tuple, tuple[BaseFunction, Any, Any]] = {}  # functions are kept: their ids must not be given to others
 _try_templates = BaseFunction.get_call_type
 BaseFunction.get_call_type = _call_type  # type: ignore[assignment,method-assign]
 

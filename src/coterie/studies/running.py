@@ -85,9 +85,9 @@ def run_batches(
 def _keep(parts: Path | None, done: Mapping[Batch, Columns], fresh: list[Batch]) -> None:
     """Those that lie nowhere yet. To keep every batch by itself would take longer than many of them do."""
     while fresh:
-        batch = fresh.pop()
         if parts:
-            save_part(parts / f"{batch.name}.npz", done[batch])
+            save_part(parts / f"{fresh[0].name}.npz", done[fresh[0]])
+        del fresh[0]
 
 
 class LocalCrew(Crew):

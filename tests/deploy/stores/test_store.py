@@ -141,6 +141,38 @@ def test_what_follows_a_commit_happens_before_the_answer_and_without_anybody_who
     assert told == ["a", "b", "B"]
 
 
+@pytest.mark.parametrize("inline", [True, False])
+def test_whom_it_wakes_goes_on_before_who_waited_for_the_commit(tmp_path, inline):
+    async def run():
+        store, woken, order = opened(tmp_path, inline=inline), asyncio.Event(), []
+
+        async def sleeper():
+            await woken.wait()
+            order.append("woken")
+
+        sleeping = asyncio.create_task(sleeper())
+        await asyncio.sleep(0)
+        await store.do(put("a"), lambda _: woken.set())
+        order.append("answered")
+        await sleeping
+        store.close()
+        assert order == ["woken", "answered"]
+
+    asyncio.run(run())
+
+
+def test_what_follows_a_commit_and_fails_is_told_and_takes_nobody_with_it(tmp_path):
+    async def run():
+        store, told, followed = opened(tmp_path), [], []
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: told.append(context["exception"]))
+        first = store.do(put("a"), lambda word: 1 / 0)
+        assert await asyncio.gather(first, store.do(put("b"), followed.append)) == ["a", "b"]
+        store.close()
+        assert followed == ["b"] and [type(error) for error in told] == [ZeroDivisionError]
+
+    asyncio.run(run())
+
+
 def test_what_waits_when_a_store_is_closed_is_done_and_nothing_after_it(tmp_path):
     async def life():
         store = opened(tmp_path)

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-from hashlib import sha256
 
 import pytest
 from parties import NAMES, Party, make_parties, until
@@ -12,6 +11,7 @@ from coterie.deploy.message import Word
 from coterie.deploy.wire.envelope import SIGNATURE, decode, sealer, signed
 from coterie.deploy.wire.lanes import Lanes
 from coterie.deploy.wire.memory import Faults, MemoryBroker, MemoryWire
+from coterie.deploy.wire.post import mark_of
 from coterie.errors import FencedError, StateError, StorageError
 
 BAD = Faults(refused=0.1, unanswered=0.1, doubled=0.2, shuffled=0.5)
@@ -353,8 +353,8 @@ def test_an_old_copy_is_stopped_where_the_true_one_was_killed_while_it_said_word
                 await party.stop()
             subject = Lanes(north.federation, "north").subject("say")
             said = {decode(data[SIGNATURE:]).seq: data for its, data in broker.words if its == subject}
-            last = sha256(said[max(said)][SIGNATURE:]).hexdigest()
-            await broker.append(subject, said[1], beyond=last)
+            mark = mark_of(said[1][SIGNATURE:], said[max(said)][SIGNATURE:])
+            await broker.append(subject, said[1], beyond=signed(north.keys.sign, subject, mark).hex())
             words = list(broker.words)
             await old.start(wire_of(broker, old))
             assert isinstance(await old.ended(), FencedError)
@@ -365,6 +365,24 @@ def test_an_old_copy_is_stopped_where_the_true_one_was_killed_while_it_said_word
             assert [data for its, data in broker.words[len(words) :] if its == subject][: len(said) - 1] == [
                 said[seq] for seq in sorted(said)[1:]
             ]
+
+    asyncio.run(run())
+
+
+def test_a_mark_that_others_have_made_stops_nobody(tmp_path):
+    async def run():
+        broker = MemoryBroker()
+        async with at_work(tmp_path, broker) as parties:
+            north, west = parties["north"], parties["west"]
+            await claimed(parties)
+            subject = Lanes(north.federation, "north").subject("say")
+            word = next(data for its, data in broker.words if its == subject)
+            forged = signed(west.keys.sign, subject, mark_of(word[SIGNATURE:], b"never said")).hex()
+            other = signed(north.keys.sign, subject, mark_of(b"another word", b"never said")).hex()
+            for mark in ("0" * 64, "no hexadecimal", forged, other):
+                await broker.append(subject, word, beyond=mark)
+                await north.say(mark.encode())
+            await has_heard(parties["south"], {"say.north": [b"0" * 64, b"no hexadecimal", forged.encode(), other.encode()]})
 
     asyncio.run(run())
 

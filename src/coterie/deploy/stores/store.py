@@ -236,13 +236,24 @@ class Waiting(NamedTuple):
 
 
 def hand_over(answers: list[tuple[Waiting, Answer]]) -> None:
-    """Who waits goes on after this: whatever `then` does has happened before."""
+    """Who waits goes on after this: whatever `then` does has happened before, and whom it wakes goes on earlier."""
+    for (_, then), answer in answers:
+        if then and not answer.error:
+            with told_of_errors():
+                then(answer.value)
     for (future, _), answer in answers:
         if not future.done():
             future.set_result(answer)
-    for (_, then), answer in answers:
-        if then and not answer.error:
-            then(answer.value)
+
+
+@contextlib.contextmanager
+def told_of_errors() -> Iterator[None]:
+    """Of a `then`: others of its group are not to suffer from it."""
+    try:
+        yield
+    except Exception as error:
+        context = {"message": "what follows a commit has failed", "exception": error}
+        asyncio.get_running_loop().call_exception_handler(context)
 
 
 def code_of(error: Exception) -> int:

@@ -8,8 +8,8 @@ Sending is compare-and-swap on the lane's last word. If the lane has moved on, i
     no own signature               junk, such as a broker's acknowledgement: step over it
     nothing, or less than was sent  the broker lost its tail: send again from the outbox, which is kept
 
-A word that is sent before others bears the mark of the last of them. So a lane that ends in the middle, because its sender was
-killed there, still tells an old copy of it.
+A word that is sent before others bears the mark of the last of them, signed. So a lane that ends in the middle, because its
+sender was killed there, still tells an old copy of it.
 
 Nobody is stopped by what others write. A member with a new key finds only junk in its lanes and sends all of them again.
 """
@@ -33,6 +33,7 @@ from coterie.deploy.wire.lanes import SAY
 from coterie.deploy.wire.wire import Delivery, Passed, Unreachable, Wire
 from coterie.errors import AuthError, FencedError, StateError, StorageError
 
+DIGEST = sha256().digest_size
 PAUSE_FIRST, PAUSE_MOST = 0.05, 5.0  # seconds between two attempts to reach the broker
 PROOFS_MOST = 3  # that a member is behind: nobody can make another fill its outbox
 REMINDERS = [2**n for n in range(12)]  # quiet moments with the same gaps in lanes after which their senders are told again
@@ -125,7 +126,8 @@ class Post:
         for index, word in enumerate(words):
             self._unsent(lane, len(words) - index)
             assert lane.number is not None
-            data, beyond = signed(self.keys.sign, lane.subject, word.body), "" if word is words[-1] else mark_of(words[-1])
+            data, last = signed(self.keys.sign, lane.subject, word.body), words[-1]
+            beyond = "" if word is last else signed(self.keys.sign, lane.subject, mark_of(word.body, last.body)).hex()
             try:
                 lane.number = await self.wire.append(lane.subject, data, lane.number, beyond)
             except Passed:
@@ -152,16 +154,25 @@ class Post:
     async def _own_word(self, lane: Lane, envelope: bytes, beyond: str) -> int:
         """The number of a word that was said with the own key, if it is in the outbox as it is, and with it what came after."""
         found = decoded(envelope)
-        if found is None or await self._said(lane, found.seq) != envelope or not await self._knows(lane, beyond):
+        if found is None or await self._said(lane, found.seq) != envelope or not await self._knows(lane, envelope, beyond):
             if not lane.known and await self._has_forgotten(lane):
                 raise StateError(behind(self.name, "the broker"))
             raise FencedError(f"another process speaks with the keys of {self.name}; this one stops and releases nothing more")
         return found.seq
 
-    async def _knows(self, lane: Lane, beyond: str) -> bool:
-        """The word of a mark: it was in the outbox when others were sent before it, maybe not for the first time."""
-        words = await self.store.do(lambda c: ledger.outbox(c, lane.name)) if beyond else []
-        return not beyond or any(mark_of(word) == beyond for word in words)
+    async def _knows(self, lane: Lane, envelope: bytes, beyond: str) -> bool:
+        """The word of a mark: it was in the outbox when this one was sent, maybe not for the first time.
+
+        A mark that others have made says nothing.
+        """
+        try:
+            mark = bytes.fromhex(beyond)
+        except ValueError:
+            return True
+        if not self._is_mine(lane, mark) or not mark[SIGNATURE:].startswith(mark_of(envelope, b"")[:-DIGEST]):
+            return True
+        words = await self.store.do(lambda c: ledger.outbox(c, lane.name))
+        return any(mark_of(envelope, word.body) == mark[SIGNATURE:] for word in words)
 
     async def _has_forgotten(self, lane: Lane) -> bool:
         """Whether it said in some lane what rests on releases that its ledger does not know."""
@@ -363,8 +374,9 @@ class Post:
             raise StateError(behind(self.name, sender))
 
 
-def mark_of(word: ledger.Said) -> str:
-    return sha256(word.body).hexdigest()
+def mark_of(word: bytes, last: bytes) -> bytes:
+    """That the last of some words was to follow this one. It is no word itself."""
+    return b"beyond" + sha256(word).digest() + sha256(last).digest()
 
 
 def decoded(envelope: bytes) -> Envelope | None:
