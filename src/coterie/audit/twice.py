@@ -4,7 +4,8 @@ Among peers one reward of every fourth agent is changed in the same life, and th
 What an agent says rests on its own rewards and on what it hears. So as long as nothing has shown, everyone hears what was
 heard in the first life, and each of the changed agents does what it would do if it were the only one: the first thing that
 shows in any life with a single change shows in the life with all of them, or something else has shown before. If nothing
-shows, nothing would have shown in any of them. If something does, the rewards are changed again, one by one.
+shows, nothing would have shown in any of them. If something does, the rewards are changed again, one by one. (A simulation also
+hands on fields that are written and not said: see `deal`.)
 
 Around a server each life has one change: a door of the server forms sums in which changes would meet, and what a server does
 seldom needs many lives to happen.
