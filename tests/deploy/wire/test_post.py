@@ -11,7 +11,7 @@ from coterie.deploy.message import Word
 from coterie.deploy.wire.envelope import SIGNATURE, decode, sealer, signed
 from coterie.deploy.wire.lanes import Lanes
 from coterie.deploy.wire.memory import Faults, MemoryBroker, MemoryWire
-from coterie.deploy.wire.post import mark_of
+from coterie.deploy.wire.post import end, mark_of
 from coterie.errors import FencedError, StateError, StorageError
 
 BAD = Faults(refused=0.1, unanswered=0.1, doubled=0.2, shuffled=0.5)
@@ -383,6 +383,28 @@ def test_a_mark_that_others_have_made_stops_nobody(tmp_path):
                 await broker.append(subject, word, beyond=mark)
                 await north.say(mark.encode())
             await has_heard(parties["south"], {"say.north": [b"0" * 64, b"no hexadecimal", forged.encode(), other.encode()]})
+
+    asyncio.run(run())
+
+
+def test_who_loses_a_cancellation_is_cancelled_again():
+    async def run():
+        lost = []
+
+        async def stubborn():
+            while True:
+                try:
+                    await asyncio.sleep(60)
+                except asyncio.CancelledError:
+                    if len(lost) == 2:
+                        raise
+                    lost.append(True)
+
+        tasks = [asyncio.create_task(stubborn())]
+        await asyncio.sleep(0)
+        async with asyncio.timeout(20):
+            await end(tasks)
+        assert tasks[0].cancelled() and len(lost) == 2
 
     asyncio.run(run())
 

@@ -34,6 +34,7 @@ from coterie.deploy.wire.wire import Delivery, Passed, Unreachable, Wire
 from coterie.errors import AuthError, FencedError, StateError, StorageError
 
 DIGEST = sha256().digest_size
+MOMENT = 0.1  # seconds in which a task that was cancelled ends
 PAUSE_FIRST, PAUSE_MOST = 0.05, 5.0  # seconds between two attempts to reach the broker
 PROOFS_MOST = 3  # that a member is behind: nobody can make another fill its outbox
 REMINDERS = [2**n for n in range(12)]  # quiet moments with the same gaps in lanes after which their senders are told again
@@ -78,15 +79,13 @@ class Post:
         """Until it is cancelled, or must stop: FencedError, StateError, AuthError, StorageError."""
         await self._look_back()
         await self._say_hello(list(self.own), claim=True)
+        works = [self._receive(), self._listen_to_the_node(), self._start_again(), *map(self._send, self.own.values())]
+        tasks = [asyncio.create_task(work) for work in works]
         try:
-            async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self._receive())
-                tasks.create_task(self._listen_to_the_node())
-                tasks.create_task(self._start_again())
-                for lane in self.own.values():
-                    tasks.create_task(self._send(lane))
-        except BaseExceptionGroup as group:
-            raise group.exceptions[0] from None
+            ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)  # none of them ends but by an error
+            ended.pop().result()
+        finally:
+            await end(tasks)
 
     # --- sending --------------------------------------------------------------------------------------
 
@@ -372,6 +371,17 @@ class Post:
         found = decoded(envelope)
         if found is None or await self._said(lane, found.seq) != envelope:
             raise StateError(behind(self.name, sender))
+
+
+async def end(tasks: list[asyncio.Task]) -> None:
+    """More than one cancellation may be needed: that of a request whose answer comes at the same moment is lost."""
+    while waiting := [task for task in tasks if not task.done()]:
+        for task in waiting:
+            task.cancel()
+        await asyncio.wait(waiting, timeout=MOMENT)
+    for task in tasks:
+        if not task.cancelled():
+            task.exception()  # it was looked at: the first one is what counts
 
 
 def mark_of(word: bytes, last: bytes) -> bytes:
