@@ -23,7 +23,7 @@ from coterie.deploy.wire.envelope import sealer, unseal
 from coterie.deploy.wire.lanes import Lanes
 from coterie.deploy.wire.memory import MemoryBroker
 from coterie.deploy.wire.nats import NatsWire
-from coterie.deploy.wire.post import Post
+from coterie.deploy.wire.post import Post, end
 from coterie.engines.faults import Weather
 from coterie.engines.memory import keys_of, seeds_of
 from coterie.engines.rehearsal import Rehearsal, _deal, compare, rounds_of
@@ -86,10 +86,7 @@ class Actor:
         return self.node.over
 
     async def stop_tasks(self):
-        while waiting := [task for task in self.tasks if not task.done()]:
-            for task in waiting:
-                task.cancel()
-            await asyncio.wait(waiting, timeout=0.2)
+        await end(self.tasks)
         self.tasks = []
 
     async def stop(self):

@@ -168,10 +168,11 @@ class Post:
             mark = bytes.fromhex(beyond)
         except ValueError:
             return True
-        if not self._is_mine(lane, mark) or not mark[SIGNATURE:].startswith(mark_of(envelope, b"")[:-DIGEST]):
+        about, last = mark[SIGNATURE:-DIGEST], mark[-DIGEST:]
+        if not self._is_mine(lane, mark) or about != mark_of(envelope):
             return True
         words = await self.store.do(lambda c: ledger.outbox(c, lane.name))
-        return any(mark_of(envelope, word.body) == mark[SIGNATURE:] for word in words)
+        return any(sha256(word.body).digest() == last for word in words)
 
     async def _has_forgotten(self, lane: Lane) -> bool:
         """Whether it said in some lane what rests on releases that its ledger does not know."""
@@ -384,9 +385,9 @@ async def end(tasks: list[asyncio.Task]) -> None:
             task.exception()  # it was looked at: the first one is what counts
 
 
-def mark_of(word: bytes, last: bytes) -> bytes:
+def mark_of(word: bytes, *last: bytes) -> bytes:
     """That the last of some words was to follow this one. It is no word itself."""
-    return b"beyond" + sha256(word).digest() + sha256(last).digest()
+    return b"beyond" + b"".join(sha256(each).digest() for each in (word, *last))
 
 
 def decoded(envelope: bytes) -> Envelope | None:
