@@ -1,16 +1,20 @@
 """A member's folder becomes a running node; what does not fit is said, and nothing is made."""
 
 import asyncio
+import logging
 import os
 import socket
 
 import pytest
+from msgspec import structs
 from nodes import member
+from served_nodes import VIEW, FakeNode
 
 import coterie
 from coterie.deploy.federation import federation_text
 from coterie.deploy.keys import load_keys, make_keys
-from coterie.deploy.opening import FILE, opened, serve
+from coterie.deploy.log import LOGGER, Released, Silenced, Stopped
+from coterie.deploy.opening import FILE, Chronicle, opened, serve
 from coterie.deploy.refusals import Conflict, Unfit, UnknownDecision
 from coterie.deploy.web.serve import Listen
 from coterie.errors import AuthError, FencedError, UsageError
@@ -125,3 +129,21 @@ def test_no_file_of_rewards_can_be_read_by_others(home):
         for name in os.listdir(home):
             if name.startswith(("rewards", "ledger", "sign", "connect", "token")):
                 assert (home / name).stat().st_mode & 0o077 == 0, name
+
+
+def test_what_happens_in_the_last_pause_is_logged_before_the_end(caplog):
+    """A member that was stopped within half a second of a release logged only that it had stopped."""
+    stopped = Stopped(0, "from outside")
+
+    async def life():
+        node = FakeNode()
+        chronicle = Chronicle(node, VIEW)
+        following = asyncio.create_task(chronicle.follow())
+        await asyncio.sleep(0)
+        node.shown = structs.replace(VIEW, released=5, silent="budget")
+        chronicle.end(stopped)
+        following.cancel()
+
+    with caplog.at_level(logging.INFO, LOGGER):
+        asyncio.run(life())
+    assert [record.event for record in caplog.records] == [Released(2, 7, 0.4, 0.6), Silenced("budget"), stopped]

@@ -142,29 +142,45 @@ async def serve(folder: Path, role: Role, listen: Listen, say: Callable[[str], N
             say(f"{node.name}: {where.address} (writing needs the token in {folder / TOKEN})")
             view = node.view()
             log(node.name, Started(view.role, view.run, view.algorithm, where.address))
-            telling = asyncio.create_task(_tell_changes(node, structs.replace(view, connected=None, alarms=(), rejected={})))
+            chronicle = Chronicle(node, structs.replace(view, connected=None, alarms=(), rejected={}))
+            telling = asyncio.create_task(chronicle.follow())
             try:
                 await life
             except Exception as error:
                 code, why = (error.exit_code, str(error)) if isinstance(error, CoterieError) else (70, type(error).__name__)
-                log(node.name, Stopped(code, why))
+                chronicle.end(Stopped(code, why))
                 raise
             except asyncio.CancelledError:
-                log(node.name, Stopped(0, "from outside"))
+                chronicle.end(Stopped(0, "from outside"))
                 raise
             finally:
                 telling.cancel()
 
 
-async def _tell_changes(node: Node, before: View) -> None:
-    """What has happened, whenever there is something new to see; at most so often that nobody is kept from work."""
-    while True:
-        change, after = node.changed.wait(), node.view()
-        for event in changes(before, after):
-            log(node.name, event)
-        before = after
-        await change
-        await asyncio.sleep(LOG_PAUSE)
+class Chronicle:
+    """Logs what has happened to a node since `told`."""
+
+    def __init__(self, node: Node, told: View):
+        self._node, self._told = node, told
+
+    async def follow(self) -> None:
+        """Whenever there is something new to see; at most so often that nobody is kept from work."""
+        while True:
+            change = self._node.changed.wait()
+            self._tell()
+            await change
+            await asyncio.sleep(LOG_PAUSE)
+
+    def end(self, stopped: Stopped) -> None:
+        """What happened in the last pause is told too: it may be why the member has stopped."""
+        self._tell()
+        log(self._told.name, stopped)
+
+    def _tell(self) -> None:
+        now = self._node.view()
+        for event in changes(self._told, now):
+            log(now.name, event)
+        self._told = now
 
 
 def steady_clock() -> Callable[[], float]:
