@@ -5,6 +5,7 @@ import contextlib
 import http.client
 import json
 import os
+import random
 import signal
 import statistics
 import subprocess
@@ -328,7 +329,7 @@ def member(folder: str, rounds: int) -> None:
 
 
 def while_others_are_away(folder: Path) -> Section:
-    """Ask, while releases are committed and while the broker is down."""
+    """Ask, while a turn is committed, beside a patient who never pauses, and while the broker is down."""
     found = federation(folder, ("north", "south"), "fed-ucb")
 
     def late(found_times: list[float]) -> float:
@@ -339,21 +340,28 @@ def while_others_are_away(folder: Path) -> Section:
         running.start()
         await lay_out(found, folder / "broker")
         async with opened(folder / "north") as (node, _):
-            await until(lambda: node.seen.connected)
-            rest = await waits(node.ask, 400)
 
             async def play():
-                while True:
-                    await node.tell((await node.ask()).id, 1.0)
+                await node.tell((await node.ask()).id, 1.0)
 
-            playing = asyncio.create_task(play())
-            busy = await waits(node.ask, 400)
+            while node.t < 10:
+                await play()
+            rest, turns = await around_turns(node)
+
+            async def never_pause():
+                while True:
+                    await play()
+
+            playing = asyncio.create_task(never_pause())
+            beside = await waits(node.ask, 400)
             playing.cancel()
-            rest += await waits(node.ask, 400)
             running.process.kill()
             await until(lambda: node.seen.connected is False)
             down = await waits(node.ask, 400)
-        return {"at rest": late(rest), "while turns are committed": late(busy), "while the broker is down": late(down)}
+        return {
+            "at rest": late(rest), "while a turn is committed": late(turns), "beside a patient who never pauses": late(beside),
+            "while the broker is down": late(down),
+        }  # fmt: skip
 
     return Section("Ask while others are away", "microseconds, p95", asyncio.run(measure()))
 
@@ -394,6 +402,44 @@ def after_a_crash(folder: Path) -> Section:
         process.wait()
     note = f"An agent took {most:.0f} MB at most." if most else ""
     return Section("After a crash", "seconds", {"import": min(imports), "kill -9 to the first answer": min(answers)}, note=note)
+
+
+async def around_turns(node: Node) -> tuple[list[float], list[float]]:
+    """Of asks at rest, and of those that begin while a turn is on its way to the disk, by turns."""
+    began, under_way, write, dice = asyncio.Event(), False, node._write, random.Random(1)
+
+    async def watched(*what):
+        nonlocal under_way
+        under_way = True
+        began.set()
+        await write(*what)
+        under_way = False
+
+    node._write = watched
+    rest, turns = [], []
+    while len(turns) < 300:
+        await asyncio.sleep(0.01)  # all of the last turn is over
+        (took,) = await waits(ask := Asked(node), 1)
+        rest.append(took)
+        began.clear()
+        await node.tell(ask.id, 1.0)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(began.wait(), 0.01)  # an arm that is not waited for ends no turn
+        await asyncio.sleep(dice.uniform(0, 0.001))
+        if under_way:
+            turns += await waits(node.ask, 1)
+    node._write = write
+    return rest, turns
+
+
+class Asked:
+    """A question whose decision is remembered."""
+
+    def __init__(self, node: Node):
+        self.node, self.id = node, ""
+
+    async def __call__(self):
+        self.id = (await self.node.ask()).id
 
 
 # --- tools --------------------------------------------------------------------------------------------

@@ -95,10 +95,10 @@ class Home:
 
     async def settle(self):
         """Until the clock waits for the application, where nothing else holds it up."""
-        for _ in range(10):
-            await asyncio.sleep(0)
+        waited = 0  # between two turns it looks so for a few passes
         for _ in range(10_000):
-            if not (self.node.playing and self.node.desk.ready) or self.task.done():
+            waited = 0 if self.node.playing and self.node.desk.ready else waited + 1
+            if waited == 20 or self.task.done():
                 break
             await asyncio.sleep(0)
         if self.task and self.task.done():

@@ -399,6 +399,75 @@ def test_no_answer_waits_for_a_release_and_none_shows_it(tmp_path, which):
     run(story())
 
 
+@pytest.mark.parametrize("which", ["rewards", "ledger"])
+def test_nobody_sees_what_is_spent_before_it_is_on_disk(tmp_path, which):
+    """A crash would undo it, and spending would be seen to fall."""
+    home = Home(tmp_path, make_federation(tmp_path, "pr-ucb"))
+
+    async def story():
+        node = await home.start()
+        gate = Gate(node, getattr(node.stores, which))
+        while not gate.waiting:
+            await customers(home, 1)
+        assert node.agent.budget.spent == 1.0 and node.view().budget.spent == 0.0
+        gate.open.set()
+        await home.settle()
+        assert node.view().budget.spent == 1.0
+        home.stop()
+
+    run(story())
+
+
+def test_a_turn_gives_way_to_who_waits_for_an_answer(tmp_path):
+    """A backlog of rewards is many turns, and each would be reckoned between two steps of one answer."""
+    home, order = Home(tmp_path, make_federation(tmp_path), live=lambda node: asyncio.sleep(0), inline=False), []
+
+    async def story():
+        node = await home.start()
+        node.begin(1)
+        while not node.desk.ready:
+            await node.tell((await node.ask()).id, 1.0)
+
+        async def answer():
+            await node.ask()
+            order.append("answer")
+
+        async def turn():
+            assert await node.played()
+            order.append("reckoned")
+            node.say("say", b"word")
+            await node.end(node.t)
+
+        commits, commit = [], node.stores.rewards._commit
+        node.stores.rewards._commit = lambda group: commits.append(len(group)) or commit(group)
+        asked, turned = asyncio.create_task(answer()), asyncio.create_task(turn())
+        await asked
+        await asyncio.gather(answer(), turned)
+        assert order == ["answer", "reckoned", "answer"]  # reckoned while the second question is on its way
+        assert sum(commits) == 3  # two questions, and the secret of the turn
+        home.stop()
+
+    run(story())
+
+
+def test_a_turn_waits_for_one_answer_and_not_for_all(tmp_path):
+    """However many ask without a pause."""
+    home = Home(tmp_path, make_federation(tmp_path), inline=False)
+
+    async def story():
+        node = await home.start()
+
+        async def patient():
+            while node.t < 20:
+                await node.tell((await node.ask()).id, 1.0)
+
+        async with asyncio.timeout(60):
+            await asyncio.gather(*(patient() for _ in range(5)))
+        home.stop()
+
+    run(story())
+
+
 def test_what_was_released_is_seen_and_sent_at_a_tick(tmp_path):
     """So that nobody sees how long its noise took: a turn that releases ends at a whole number of ticks."""
     home = Home(tmp_path, make_federation(tmp_path, "pr-ucb", tick=0.5))

@@ -10,8 +10,9 @@ After a crash it happens again, from the same queue.
 """
 
 import asyncio
+import contextlib
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from math import inf, isnan, nan
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -75,6 +76,27 @@ class Broadcast:
         self.event = asyncio.Event()
 
 
+class Answers:
+    """Those under way: questions and rewards that wait for the disk."""
+
+    def __init__(self) -> None:
+        self.count, self.given = 0, Broadcast()
+
+    @contextlib.contextmanager
+    def one(self) -> Iterator[None]:
+        self.count += 1
+        try:
+            yield
+        finally:
+            self.count -= 1
+            self.given.tell()
+
+    async def next(self) -> None:
+        """Until one of them is given; at once where there is none."""
+        if self.count:
+            await self.given.wait()
+
+
 class Node:
     """See `open`."""
 
@@ -98,7 +120,7 @@ class Node:
         self.shown: Any = self.agent and self.agent.open  # what answers and pages read
         self.stopped, self.withheld = False, set[int]()
         self.over = False  # said by a clock
-        self.changed, self.outgoing, self.progress = Broadcast(), Broadcast(), Broadcast()
+        self.changed, self.outgoing, self.progress, self.answers = Broadcast(), Broadcast(), Broadcast(), Answers()
         self.holding = False  # what was released is on disk, and nothing leaves before its tick
         self._now, self._latest = now, 0.0
         self._oldest = -inf  # no open decision was made before: the windows of none are looked at until that one's is over
@@ -144,6 +166,7 @@ class Node:
             self.desk.add(reward)
         if self.agent and self.agent.budget:
             self.agent.budget.spend(await self.stores.ledger.do(ledger.spent))
+            self.seen.paid = len(self.agent.budget.events)
         self.withheld, self.stopped = await self.stores.ledger.do(lambda c: (ledger.withheld(c), ledger.stopped(c)))
         self.mail = Mailbox(await self.stores.ledger.do(ledger.taken))
         self.seen.recall(unseal(row.lane, row.body) for row in await self.stores.ledger.do(ledger.last_words))
@@ -194,10 +217,11 @@ class Node:
             queued = await self._charge(id, key, person)
         arm, at = self._choose() if queued or self.persons is None else self._idle(), self.now()
         self._oldest = min(self._oldest, at)
-        try:
-            made = await self.stores.rewards.do(lambda c: rewards.decide(c, id, key, arm, at, queued))
-        except StorageError as error:
-            made = await self._without_disk(key, error) or rewards.Decision(id, arm, learns=False, new=False)
+        with self.answers.one():
+            try:
+                made = await self.stores.rewards.do(lambda c: rewards.decide(c, id, key, arm, at, queued))
+            except StorageError as error:
+                made = await self._without_disk(key, error) or rewards.Decision(id, arm, learns=False, new=False)
         learned = made.learns and not made.void and self.silent is None  # without a budget plans go on, and tell nothing
         if made.new:
             self.seen.decide(arm, learned)
@@ -292,7 +316,8 @@ class Node:
     async def _of_decision(self, work: Callable[[Any], R], then: Callable[[R], None] | None = None) -> R:
         """A word about a decision. While the disk refuses, one that is not known may be one that could not be kept."""
         try:
-            return await self.stores.rewards.do(work, then)
+            with self.answers.one():
+                return await self.stores.rewards.do(work, then)
         except StorageError as error:
             self._trouble(error)
             raise
@@ -428,9 +453,10 @@ class Node:
 
     async def played(self, unless: Callable[[], bool] = lambda: False) -> bool:
         """All rewards that the plan needs are there. False: it will not be finished, or should not."""
-        await self.sleep(0)
+        await self._give_way()
         while self.playing and not self.stopped and not unless() and not self.desk.ready:
             await self.progress.wait()
+            await self._give_way()
         return self.playing and not self.stopped and not unless()
 
     def drop(self) -> None:
@@ -457,6 +483,11 @@ class Node:
         """It leaves after the next commit."""
         self.words.append(Word(kind, self.t if turn is None else turn, body or b"", to))
 
+    async def _give_way(self) -> None:
+        """Who waits for an answer comes first, and the next question is on its way to the disk while a turn is reckoned."""
+        await self.answers.next()
+        await self.sleep(0)
+
     async def end(self, t: int | None, speak: Callable[[], None] = lambda: None) -> None:
         """The plan's rewards are booked and what may leave passes the door; `speak` says what there is to say.
 
@@ -477,10 +508,12 @@ class Node:
         if released:
             await self.tick()
             self.seen.release(agent.t, released)
+            self.seen.paid = len(agent.budget.events) if agent.budget else 0
         self.shown, self.holding = agent.open, False
         self._tell_all()
         if said or released:
             self.outgoing.tell()
+        await self._give_way()
 
     async def commit(self, speak: Callable[[], None] = lambda: None) -> None:
         """What was said and heard outside of a plan's end is on disk then, and leaves."""
@@ -524,6 +557,7 @@ class Node:
             done = ledger.Turn(s, t, state, released, tuple(said), heard, refused=refused, journal=journal)
             ledger.commit_turn(c, done)
 
+        await self.answers.next()  # one sync for it and for the answer after that
         await self._patiently(self.stores.rewards, lambda c: rewards.keep_secret(c, s, secret, used))
         await self._patiently(self.stores.ledger, become_visible)
         self.s, self.kept, self.secret = s, state, secret

@@ -22,8 +22,8 @@ class Seen:
         self.released, self.releases = 0, deque[ReleaseView](maxlen=SHOWN)
         self.peers = {sender: PeerView(sender) for sender, _ in federation.hears(name)}
         self.alarms, self.rejected = deque[AlarmView](maxlen=SHOWN), Counter[str]()
-        self.connected: bool | None = None  # these three are set by who knows
-        self.unsent, self.missing = 0, tuple[str, ...]()
+        self.connected: bool | None = None  # these four are set by who knows; `paid`: events, once they may be seen
+        self.unsent, self.missing, self.paid = 0, tuple[str, ...](), 0
         self.accounted = 0, 0.0
 
     def alarm(self, kind: str, text: str) -> None:
@@ -88,8 +88,10 @@ class Seen:
         )  # fmt: skip
 
     def _spent(self, agent: Any) -> float:
-        """The accountant goes through all events, so it is asked only when there are new ones."""
+        """The accountant goes through all events, so it is asked only when there are new ones, and all of them may be seen:
+        a crash may undo what is not on disk yet, and nobody is to see spending fall, nor when noise was drawn.
+        """
         budget = agent and agent.budget
-        if budget and len(budget.events) != self.accounted[0]:
-            self.accounted = len(budget.events), budget.spent
+        if budget and self.accounted[0] != self.paid == len(budget.events):
+            self.accounted = self.paid, budget.spent
         return self.accounted[1]
