@@ -84,7 +84,7 @@ def told(canary, replications, first=0, **how):
     """Units of producer 1 that agent 0 tells of, and those it has bought."""
     about = (printed(), sys.modules[__name__], worlds_of(canary), 2, LAST, np.array([LAST]), LINKS)
     run = simulate_mesh(*about, seed=8, first=first, replications=replications, **how)
-    return run.opens["units"][:, 0, 1] / UNIT, run.secrets["count"][:, 0, 1]
+    return run.opens["units"][:, 0, 1], run.secrets["count"][:, 0, 1]
 
 
 def test_messages_of_the_printed_form_lose_more_than_eight_times_what_is_stated():

@@ -143,7 +143,7 @@ def test_blocks_add_up_to_the_own_units_and_hold_nothing_learned(purchase, learn
     rounds = exchange_rounds("powers", (16, 256), 300)
     blocks = [state(case, t).open["units"][:, :4] for t in rounds]
     at_the_last, learned = state(case, rounds[-1]).secret["count"][:, :4], state(case).inner["learned_units"]
-    assert np.array_equal(sum(blocks), UNIT * at_the_last)
+    assert np.array_equal(sum(blocks), at_the_last)
     assert learned.sum() > 0
 
 
@@ -190,7 +190,7 @@ def heard(p, own, message, block=(0.0, 0.0), t=401):
     """What one agent that has seen (units, good) of one producer learns of a message (units, good, scale of the noise)."""
     secret, inner = secret_of(own), one(inner_record(p))
     secret.mark_count[0, 0], secret.mark_total[0, 0] = block[0], block[1] * UNIT
-    wire = SimpleNamespace(units=[round(message[0] * UNIT)] * 4, good=[round(message[1] * UNIT)] * 4, scale=[message[2]] * 4)
+    wire = SimpleNamespace(units=[message[0]] * 4, good=[message[1]] * 4, scale=[message[2]] * 4)
     overhear(secret, inner, SimpleNamespace(limit=np.array([50.0])), None, p, t, wire)
     return float(inner.learned_units[0]), float(inner.learned_good[0])
 

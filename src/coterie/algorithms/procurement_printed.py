@@ -44,7 +44,7 @@ from coterie.algorithms.procurement_orders import (
     probe,
     sampled,
 )
-from coterie.contract import NOW, Algorithm, Claim, Entry, Method, Setting, offer, offer_between, remember
+from coterie.contract import NOW, Algorithm, Claim, Entry, Method, Setting, offer, offer_between, offer_each, remember
 from coterie.errors import UsageError
 from coterie.kernel import UNIT, capacity, node, record
 from coterie.privacy.gauss import block_losses, epsilon_of, mu_of
@@ -64,14 +64,14 @@ def inner_record(p):
 def open_record(p):
     n = capacity(p.arms)
     return record(
-        due=int64, exchanges=int64, news=int64, cost=(float64, n), limit=(float64, n), units=(int64, n),
-        good=(int64, n), scale=(float64, n),
+        due=int64, exchanges=int64, news=int64, cost=(float64, n), limit=(float64, n), units=(float64, n),
+        good=(float64, n), scale=(float64, n),
     )
 
 
 def message_record(p):
     n = capacity(p.arms)
-    return record(units=(int64, n), good=(int64, n), scale=(float64, n))
+    return record(units=(float64, n), good=(float64, n), scale=(float64, n))
 
 
 # --- ordering ----------------------------------------------------------------------------------------------
@@ -130,7 +130,9 @@ def release(open, p, t, plan, out):
     """Units and good ones since the last exchange. An echo keeps that point, and the one before it, for `overhear`."""
     if exchanges_now(open, p, t):
         price = price_of(p, open.exchanges + 1)
-        for k in range(p.arms):
+        if p.every == 1:  # of others there is nothing new
+            offer_each(out, plan, price)
+        for k in range(p.arms if p.every == 0 else 0):
             if p.echo:
                 remember(out, k, 0, 1)
                 offer_between(out, k, NOW, NOW, 0, price, 0)
@@ -140,13 +142,15 @@ def release(open, p, t, plan, out):
 
 @node
 def publish(open, p, t, plan, out):
-    open.news = out.entries
-    if out.entries > 0:
+    open.news = 1 if p.every == 1 else out.entries
+    if open.news > 0:
         open.exchanges += 1
         open.due *= 1 if p.every else 2
+        for k in range(p.slots):
+            open.units[k], open.good[k] = 0.0, 0.0
     for e in range(0, out.entries, 2):
         k = out.arm[e]
-        open.units[k], open.good[k] = out.value[e], out.value[e + 1]
+        open.units[k], open.good[k] = out.value[e] * (1.0 / UNIT), out.value[e + 1] * (1.0 / UNIT)
         open.scale[k] = p.spread * out.sensitivity[e] / out.price[e]
 
 
@@ -164,7 +168,7 @@ def lie(open, p, t, tale, die, message):
     """As many units as an honest agent would tell of, as good as the tale has them."""
     words = speak(open, p, t, message)
     for k in range(p.arms):
-        message.good[k] = int(tale.value[k] * message.units[k])
+        message.good[k] = tale.value[k] * message.units[k]
     return words
 
 
@@ -178,7 +182,7 @@ def overhear(secret, inner, open, peer, p, t, message):
         return
     radius = p.omega1 * confidence(p, t - 1)  # the exchange was in the last round
     for k in range(p.arms):
-        units, good = message.units[k] * (1.0 / UNIT), message.good[k] * (1.0 / UNIT)
+        units, good = message.units[k], message.good[k]
         if p.echo:
             units += secret.mark_count[k, 0] - secret.mark_count[k, 1]
             good += (secret.mark_total[k, 0] - secret.mark_total[k, 1]) * (1.0 / UNIT)
@@ -197,7 +201,7 @@ def overhear(secret, inner, open, peer, p, t, message):
 def merge(secret, inner, p, message):
     """Add what was sent, where there is something to add it to."""
     for k in range(len(secret.count)):
-        units, good = message.units[k] * (1.0 / UNIT), message.good[k] * (1.0 / UNIT)
+        units, good = message.units[k], message.good[k]
         known = secret.count[k] + inner.learned_units[k] > 0.0
         weight = 1.0 if known & ((units > 0.0) | (p.guard == 0)) else 0.0
         inner.learned_units[k] += weight * units
