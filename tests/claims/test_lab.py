@@ -1,5 +1,7 @@
 """Runs that claims are judged by: each study once, kept, and found again."""
 
+from time import sleep
+
 import numpy as np
 import pytest
 
@@ -52,14 +54,56 @@ def test_progress_is_over_all_studies_and_runs_are_kept(tmp_path):
     assert np.array_equal(first.runs(pick, "regret"), again.runs(pick, "regret"))
 
 
-def test_without_papers_there_is_nothing_to_do_and_nobody_compiles_for_a_lab_afterwards(lab):
+def test_without_papers_there_is_nothing_to_do():
     run_all([])
-    assert lab.ahead is None
 
 
-def figure():
-    """Of two studies a curve each, over time."""
-    picks = [Pick(study=f"li-song-8-{rewards}", rows=("cdp-mab",)) for rewards in ("homogeneous", "heterogeneous")]
+def paper_of(*studies):
+    return Paper(**PAPER.model_dump(exclude={"figure", "claim"}), figure=(figure(*studies),))
+
+
+def test_a_lab_is_finished_when_its_own_studies_are(tmp_path):
+    """And a study that two papers look at is run once."""
+    labs = [Lab(paper_of("homogeneous", "heterogeneous"), out=tmp_path), Lab(paper_of("homogeneous"), out=tmp_path)]
+    ended = []
+    run_all(labs, finished=lambda lab: ended.append((lab, {pick: lab.runs(pick, "regret").sum() for pick in lab.paper.picks})))
+    assert {lab for lab, _ in ended} == set(labs) and len(ended) == 2
+    (one, two) = (dict(ended)[lab] for lab in labs)
+    assert len(one) == 2 and two.items() <= one.items() and len(list(tmp_path.iterdir())) == 2
+
+
+def test_what_goes_wrong_in_a_study_ends_all(tmp_path, monkeypatch):
+    """Also an interrupt, which comes while the main thread waits."""
+    ends = []
+
+    def result(self, name, progress=None, ahead=None):
+        if "homogeneous" in name.split("-"):
+            raise UsageError("no")
+        while True:
+            try:
+                progress(0, 1, "")
+                sleep(0.01)
+            finally:
+                ends.append(name)
+
+    monkeypatch.setattr(Lab, "result", result)
+    with pytest.raises(UsageError, match="no"):
+        run_all([Lab(paper_of("homogeneous", "heterogeneous"))])
+    assert ends  # told to stop by what it tells of its progress
+    count = len(ends)
+    sleep(0.1)
+    assert len(ends) <= count + 1
+
+    def interrupted(*progress):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_all([Lab(paper_of("heterogeneous"))], interrupted)
+
+
+def figure(*studies):
+    """Of some studies (both, unless told) a curve each, over time."""
+    picks = [Pick(study=f"li-song-8-{rewards}", rows=("cdp-mab",)) for rewards in studies or ("homogeneous", "heterogeneous")]
     curves = tuple(Curve(name=pick.study, of=(pick,)) for pick in picks)
     panel = Panel(title="t", kind="over time", across="x", up="y", curves=curves)
     return Figure(id="8", where="w", shows="s", said="s", silent="s", panel=(panel,))

@@ -5,20 +5,22 @@ Of a study only those rows are run that a claim or a picture looks at: rows know
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import partial
-from itertools import accumulate
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from coterie.claims.claim import Paper, Pick, papers
+from coterie.engines.waiting import GivenUp
 from coterie.errors import UsageError
 from coterie.studies import Result, Study, load_study
 from coterie.studies.ahead import Ahead, Progress
+from coterie.studies.crew import Crew
 from coterie.studies.results import manifest
 from coterie.studies.store import is_complete
 
+SIDE_BY_SIDE = 2  # studies: while one is added up, or waits for an engine, the other plays
 SHORTEST, COMPILED = 0.5, 3.0  # seconds: of a study without rounds, and of an engine that has to be compiled
 
 
@@ -27,8 +29,6 @@ class Lab:
 
     def __init__(self, paper: Paper, whole: bool = False, out: Path | None = None, workers: int | None = None):
         self.paper, self.whole, self.out, self.workers = paper, whole, out, workers
-        self.progress: Progress | None = None
-        self.ahead: Ahead | None = None
         self._results: dict[str, Result] = {}
 
     def study(self, name: str) -> Study:
@@ -44,10 +44,10 @@ class Lab:
     def folder(self, study: Study) -> Path | None:
         return self.out / study.folder.name if self.out else None
 
-    def result(self, name: str) -> Result:
+    def result(self, name: str, progress: Progress | None = None, ahead: Ahead | None = None) -> Result:
         if name not in self._results:
             study = self.study(name)
-            self._results[name] = study.run(self.workers, self.folder(study), self.progress, ahead=self.ahead)
+            self._results[name] = study.run(self.workers, self.folder(study), progress, ahead=ahead)
         return self._results[name]
 
     def has(self, study: Study) -> bool:
@@ -83,31 +83,81 @@ class Lab:
         return [_at(self.result(pick.study).summary[place], path) for place in self.rows(pick)]
 
 
-def run_all(labs: Sequence[Lab], progress: Progress | None = None) -> None:
-    """Every study that these papers need, with progress over the whole of them; their engines are compiled ahead of all."""
-    jobs = [(lab, name, lab.study(name)) for lab in labs for name in lab.paper.studies]
-    left = [study for lab, _, study in jobs if not lab.has(study)]
+def run_all(
+    labs: Sequence[Lab], progress: Progress | None = None, finished: Callable[[Lab], None] = lambda lab: None
+) -> None:
+    """Every study that these papers need, with progress over the whole of them; their engines are compiled ahead of all.
+
+    finished: called for each lab once it has all of its results, while others still work.
+    """
+    asked = [Job(lab, name, lab.study(name)) for lab in labs for name in lab.paper.studies]
+    jobs = list({job.study.folder: job for job in asked}.values())  # one that two papers look at is there for the second
+    left = [job.study for job in jobs if not job.lab.has(job.study)]
     workers = next((lab.workers for lab in labs), None)
     ahead = Ahead.of([study.specification for study in left], workers, progress)
     compiled = Counter(left[want.study] for want in ahead.missing.values())
-    played = {study: SHORTEST + study.forecast().seconds + COMPILED * compiled[study] for study in left}
-    seconds = [played.get(study, 0.0) for *_, study in jobs]
-    ends = [round(1000 * end) for end in accumulate(seconds, initial=0.0)]
+    seconds = {study: SHORTEST + study.forecast().seconds + COMPILED * compiled[study] for study in left}
+    overall = Overall([round(1000 * seconds.get(job.study, 0.0)) for job in jobs])
+
+    def work(place: int, pulse: np.ndarray) -> None:
+        lab, name, _ = jobs[place]
+
+        def tell(done: int, total: int, label: str) -> None:
+            if crew.stopped.is_set():
+                raise GivenUp
+            overall.tell(place, done / max(total, 1), f"{name} ({place + 1} of {len(jobs)}): {label}")
+
+        lab.result(name, tell, ahead)
+        overall.tell(place, 1.0)
+
+    crew = Crew(work, range(len(jobs)), SIDE_BY_SIDE)
     try:
         ahead.start()
-        for place, (lab, name, _) in enumerate(jobs):
-            span, told = (ends[place], ends[place + 1], ends[-1]), f"{name} ({place + 1} of {len(jobs)})"
-            lab.ahead, lab.progress = ahead, partial(_overall, progress, span, told) if progress else None
-            lab.result(name)
+        crew.start()
+        needed = [{job.study.folder for job in asked if job.lab is lab} for lab in labs]
+        waiting = dict(zip(labs, needed, strict=True))
+        while waiting:
+            for lab in [lab for lab, studies in waiting.items() if not studies]:
+                del waiting[lab]
+                finished(lab)
+            if answer := crew.next():
+                for studies in waiting.values():
+                    studies.discard(jobs[answer[0]].study.folder)
+            if progress:
+                progress(overall.done, overall.total, overall.label)
     finally:
+        crew.stop()
         ahead.stop()
-        for lab in labs:
-            lab.ahead = None
 
 
-def _overall(progress: Progress, span: tuple[int, int, int], name: str, done: int, own: int, label: str) -> None:
-    begin, end, total = span
-    progress(begin + (end - begin) * done // max(own, 1), total, f"{name}: {label}")
+class Job(NamedTuple):
+    lab: Lab
+    name: str
+    study: Study
+
+
+class Overall:
+    """How far all of some pieces of work are, whose lengths are known."""
+
+    def __init__(self, lengths: Sequence[int]):
+        self.lengths, self.shares, self.labels = lengths, [0.0] * len(lengths), dict[int, str]()
+
+    def tell(self, place: int, share: float, label: str = "") -> None:
+        """Without a label it is done."""
+        self.shares[place], self.labels = share, self.labels | {place: label}
+
+    @property
+    def total(self) -> int:
+        return sum(self.lengths)
+
+    @property
+    def done(self) -> int:
+        return round(sum(share * length for share, length in zip(self.shares, self.lengths, strict=True)))
+
+    @property
+    def label(self) -> str:
+        """Of the first that is under way."""
+        return next((label for _, label in sorted(self.labels.items()) if label), "")
 
 
 def nearest_mark(frame: pl.DataFrame, moment: float) -> int:

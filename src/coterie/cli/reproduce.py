@@ -35,6 +35,7 @@ def reproduce(
     Example: coterie reproduce li-song
     """
     from coterie.claims import Lab, judge
+    from coterie.claims.judging import Judged
     from coterie.claims.lab import run_all
     from coterie.plots import need_matplotlib
     from coterie.report.paper import sentence, write_index, write_paper
@@ -43,18 +44,23 @@ def reproduce(
     with waiting("reading claims", progress) as shown:
         keeps("finished studies are kept in runs/; the same command goes on from there")
         labs = [Lab(paper, full, Path("runs"), workers=workers) for paper in chosen(what or [])]
-        run_all(labs, shown.show)
-        shown.do("writing", "drawing and judging")
-        found = [(lab.paper, [judge(claim, lab) for claim in lab.paper.claim]) for lab in labs]
-        for lab, (paper, judged) in zip(labs, found, strict=True):
+        judged: dict[str, list[Judged]] = {}
+
+        def finished(lab: Lab) -> None:
+            """Drawn and written here, while other papers' studies still run."""
+            paper = lab.paper
+            judged[paper.id] = [judge(claim, lab) for claim in paper.claim]
             pictures = {figure.id: drawn(lab, figure, out) for figure in paper.figure}
-            write_paper(out / f"{paper.id}.html", paper, judged, pictures, full)
+            write_paper(out / f"{paper.id}.html", paper, judged[paper.id], pictures, full)
+
+        run_all(labs, shown.show, finished)
+        shown.do("writing", "the index")
         write_index(out / "index.html")
     console = output()
-    for paper, judged in found:
-        console.print(f"{paper.authors} ({paper.year}): {sentence(judged)}")
+    for paper in (lab.paper for lab in labs):
+        console.print(f"{paper.authors} ({paper.year}): {sentence(judged[paper.id])}")
     console.print(f"page: {out / 'index.html'}", soft_wrap=True)
-    if any(not one.confirmed for _, judged in found for one in judged):
+    if any(not one.confirmed for of_paper in judged.values() for one in of_paper):
         raise typer.Exit(FAILED)
 
 
