@@ -163,7 +163,8 @@ def simulate_star(
     worlds = worlds if compiled else named(worlds)
     team = star.Team(size, agents // teams, min(method.reporters or size, size), method.rotate, delay, method.quorum)
     span = Span(1, horizon, 0, first_late(horizon), marks)
-    call(run, (p, seeds_of(seed), first, span, worlds, team, whole(weather, agents), nodes, hall, common), pulse, compiled)
+    about = (p, seeds_of(seed), first, span, worlds, team, whole(weather, agents), nodes, hall, common)
+    call(run, about, pulse, compiled and binding is bind)
     check_faults(node, nodes.secrets)
     check_faults(server, hall.secrets)
     if common.tally["uneven"].any():
@@ -267,7 +268,8 @@ def simulate_mesh(
         chosen: dict[str, Any] = flags(weather) | {"NEWS": news, "SINGLY": singly, "AMOUNTS": amounts}
         run = binding(pool, node, problem, flags=chosen, compiled=compiled)
         post, heard = _post(node, p, R, agents, ring, wires, singly, compiled), NO_MASKS if singly else made.masks
-        call(run, (p, seeds_of(seed), first, span, worlds, wires, heard, all_weather, nodes, post, common), pulse, compiled)
+        about: tuple = (p, seeds_of(seed), first, span, worlds, wires, heard, all_weather, nodes, post, common)
+        call(run, about, pulse, compiled and binding is bind)
     else:
         if "origin" in (nodes.peers.dtype.names or ()):
             nodes.peers["origin"][:, : len(wires.senders)] = wires.senders
@@ -275,13 +277,13 @@ def simulate_mesh(
         if node.commits and lasting and len(weather.away) == 0 and wires.meetings == 0:
             run = binding(leap, node, problem, flags=flags(weather) | {"COMMITS": True}, compiled=compiled)
             course, liars = _course(node, p, R, agents, ring, compiled), np.flatnonzero(all_weather.liar == 1)
-            about: tuple = (p, seeds_of(seed), first, span, worlds, wires, liars, all_weather, nodes, course, common)
+            about = (p, seeds_of(seed), first, span, worlds, wires, liars, all_weather, nodes, course, common)
         else:
             chosen = flags(weather) | {"SELDOM": node.seldom and lasting, "COMMITS": node.commits}
             run = binding(mesh, node, problem, flags=chosen, compiled=compiled)
             wire = _wire(node, p, R, agents, ring, wires.meetings, compiled)
             about = (p, seeds_of(seed), first, span, worlds, wires, all_weather, nodes, wire, common)
-        call(run, about, pulse, compiled)
+        call(run, about, pulse, compiled and binding is bind)
     check_faults(node, nodes.secrets)
     return finished(nodes, common)
 
