@@ -76,7 +76,7 @@ async def opened(folder: Path, role: Role = "agent") -> AsyncIterator[Running]:
             f"{folder}: must be the folder of {A[role]}, got that of {name}, {A[found]}: run `coterie {found} {folder}`"
         )
     with place(folder, federation, name) as held, contextlib.ExitStack() as after:
-        stores = Stores(Store(held.rewards, rewards.SCHEMA), Store(held.ledger, ledger.SCHEMA))
+        stores = Stores(Store(held.rewards, rewards.SCHEMA, near=True), Store(held.ledger, ledger.SCHEMA))
         for store in stores:
             after.callback(store.close)
         persons = open_persons(folder, federation, name)

@@ -5,6 +5,7 @@ import errno
 import os
 import sqlite3
 import stat
+import threading
 from pathlib import Path
 
 import apsw
@@ -15,6 +16,7 @@ from coterie.deploy.stores import Schema, Store
 from coterie.deploy.stores import store as storing
 from coterie.errors import AuthError, CoterieError, StateError, StorageError, UsageError
 
+WAYS = [{"inline": True}, {}, {"near": True}]
 SCHEMA = Schema(7, 2, ("CREATE TABLE word(word TEXT UNIQUE) STRICT",))
 
 
@@ -37,13 +39,13 @@ def disk():
     made.close()
 
 
-@pytest.mark.parametrize("inline", [True, False])
-def test_what_was_answered_is_there_after_a_new_start(tmp_path, inline):
+@pytest.mark.parametrize("how", WAYS, ids=str)
+def test_what_was_answered_is_there_after_a_new_start(tmp_path, how):
     async def life():
-        store = opened(tmp_path, inline=inline)
+        store = opened(tmp_path, **how)
         assert await asyncio.gather(*[store.do(put(str(n))) for n in range(300)]) == [str(n) for n in range(300)]
         store.close()
-        store = opened(tmp_path, inline=inline)
+        store = opened(tmp_path, **how)
         assert await store.do(words) == [str(n) for n in range(300)]
         store.close()
 
@@ -66,14 +68,52 @@ def test_all_that_waits_is_one_commit(tmp_path, monkeypatch):
     assert len(sizes) <= 10
 
 
-@pytest.mark.parametrize("inline", [True, False])
-def test_a_work_that_raises_undoes_its_own_changes_and_nobody_elses(tmp_path, inline):
+def test_a_work_that_comes_alone_is_done_where_it_comes_unless_the_disk_is_slow(tmp_path, monkeypatch):
+    async def life():
+        store, here = opened(tmp_path, near=True), threading.get_ident()
+        where = lambda c: threading.get_ident()  # noqa: E731
+        assert await store.do(where) == here
+        assert here not in await asyncio.gather(store.do(where), store.do(where))
+        await store.do(where)  # who comes after a group waits for the thread to be done with it
+        while store._handed:
+            await asyncio.sleep(0.001)
+        assert await store.do(where) == here
+        monkeypatch.setattr(storing, "QUICK", -1.0)
+        assert await store.do(where) != here
+        monkeypatch.undo()
+        for n in range(2 * storing.CHANGES_TO_CHECKPOINT):  # the thread tidies up
+            await store.do(put(str(n)))
+        assert store._changes < 2 * storing.CHANGES_TO_CHECKPOINT
+        store.close()
+        far = opened(tmp_path)
+        assert await far.do(where) != here
+        far.close()
+
+    asyncio.run(life())
+
+
+def test_nobody_who_comes_alone_overtakes_a_group(tmp_path):
+    async def life():
+        store = opened(tmp_path, near=True)
+        for n in range(50):
+            many = asyncio.gather(*(store.do(put(f"{n} {k}")) for k in range(3)))
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            await asyncio.gather(many, store.do(put(f"{n} last")))
+        assert await store.do(words) == [f"{n} {k}" for n in range(50) for k in (0, 1, 2, "last")]
+        store.close()
+
+    asyncio.run(life())
+
+
+@pytest.mark.parametrize("how", WAYS, ids=str)
+def test_a_work_that_raises_undoes_its_own_changes_and_nobody_elses(tmp_path, how):
     def half(c):
         put("half")(c)
         raise UsageError("no")
 
     async def life():
-        store = opened(tmp_path, inline=inline)
+        store = opened(tmp_path, **how)
         found = await asyncio.gather(*map(store.do, [put("a"), half, put("a"), put("b")]), return_exceptions=True)
         assert [type(each) for each in found] == [str, UsageError, sqlite3.IntegrityError, str]
         assert await store.do(words) == ["a", "b"]
@@ -120,15 +160,15 @@ def test_who_no_longer_waits_is_not_answered_and_others_are(tmp_path):
     asyncio.run(life())
 
 
-@pytest.mark.parametrize("inline", [True, False])
-def test_what_follows_a_commit_happens_before_the_answer_and_without_anybody_who_waits(tmp_path, inline):
+@pytest.mark.parametrize("how", WAYS, ids=str)
+def test_what_follows_a_commit_happens_before_the_answer_and_without_anybody_who_waits(tmp_path, how):
     told = []
 
     def fails(c):
         raise UsageError("no")
 
     async def life():
-        store = opened(tmp_path, inline=inline)
+        store = opened(tmp_path, **how)
         gone = asyncio.ensure_future(store.do(put("a"), told.append))
         await asyncio.sleep(0)
         gone.cancel()
@@ -141,10 +181,10 @@ def test_what_follows_a_commit_happens_before_the_answer_and_without_anybody_who
     assert told == ["a", "b", "B"]
 
 
-@pytest.mark.parametrize("inline", [True, False])
-def test_whom_it_wakes_goes_on_before_who_waited_for_the_commit(tmp_path, inline):
+@pytest.mark.parametrize("how", WAYS, ids=str)
+def test_whom_it_wakes_goes_on_before_who_waited_for_the_commit(tmp_path, how):
     async def run():
-        store, woken, order = opened(tmp_path, inline=inline), asyncio.Event(), []
+        store, woken, order = opened(tmp_path, **how), asyncio.Event(), []
 
         async def sleeper():
             await woken.wait()

@@ -1,4 +1,7 @@
-"""One SQLite file, written by one thread in groups: everything that waits goes into one commit, and is answered after it.
+"""One SQLite file, written by a thread in groups: everything that waits goes into one commit, and is answered after it.
+
+In a store that is `near` a work that comes alone, to a disk that was quick the last time, is done where it comes: to wake a
+thread and to be woken by it takes as long as the commit.
 
 Every commit is synced (WAL, synchronous=FULL): whoever has an answer has it from the disk. A full disk may clear, so a group
 that met one is refused and the next is tried. Any other failure ends the store: after a failed sync nobody knows what the disk
@@ -13,7 +16,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
+from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
 from coterie.errors import AuthError, StateError, StorageError
@@ -23,6 +27,7 @@ R = TypeVar("R")
 Work = Callable[[Any], Any]
 GATHERED_MOST = 32  # works that are handed in together: where there are more, the thread has begun when the last one comes
 GROUPS_MOST = 64  # in one commit
+QUICK = 0.003  # seconds: a commit that takes longer is one for the thread, so that others are answered meanwhile
 CHANGES_TO_CHECKPOINT = 200  # rows; a commit of one takes some five pages of 4 KiB: the log stays at a few MB
 OWN_FAULTS = {  # of a statement, and not of the disk
     sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_MISUSE, sqlite3.SQLITE_RANGE,
@@ -48,7 +53,10 @@ def connect(path: Path) -> Any:
 class Store:
     """`connect` gives a connection without transactions of its own. `inline`: no thread, every work is a commit by itself."""
 
-    def __init__(self, path: Path, schema: Schema, *, connect: Callable[[Path], Any] = connect, inline: bool = False):
+    def __init__(
+        self, path: Path, schema: Schema, *, connect: Callable[[Path], Any] = connect, inline: bool = False, near: bool = False
+    ):
+        self.near = near
         self.path, self.schema, self.broken, self._closed, self._changes = path, schema, False, False, 0
         self._connection: Any = None
         with refused(path, "opened"):
@@ -63,6 +71,7 @@ class Store:
             self._prepare()
         except SAID_BY_SQLITE as error:
             raise self._failure(error) from error
+        self._using, self._counting, self._handed, self._took = Lock(), Lock(), 0, 0.0
         self._gathered: deque = deque()
         self._waiting: SimpleQueue = SimpleQueue()
         self._thread = None if inline else Thread(target=self._work, name=f"coterie {path.name}", daemon=True)
@@ -95,12 +104,35 @@ class Store:
 
     def _hand_in(self) -> None:
         """What one pass of a loop brings is handed in together, or in a few parts: to wake the thread costs more than a row."""
+        group = self._gather()
+        if self._is_for_here(group) and self._using.acquire(blocking=False):
+            ((work, waiting, _),) = group
+            try:
+                (answer,) = self._commit([work])
+            finally:
+                self._using.release()
+            hand_over([(waiting, answer)])
+            group = []
+        if group or self._changes >= CHANGES_TO_CHECKPOINT:
+            self._count(1)
+            self._waiting.put(group)
+
+    def _is_for_here(self, group: list) -> bool:
+        if not self.near or len(group) != 1 or self._handed > 0 or self._took > QUICK:
+            return False
+        return group[0][2] is asyncio.get_running_loop()
+
+    def _count(self, groups: int) -> None:
+        """Those that the thread has: nobody overtakes them."""
+        with self._counting:
+            self._handed += groups
+
+    def _gather(self) -> list:
         group = []
         with contextlib.suppress(IndexError):
             while True:
                 group.append(self._gathered.popleft())
-        if group:
-            self._waiting.put(group)
+        return group
 
     async def probe(self) -> None:
         """Write a little, to see whether the disk takes it again."""
@@ -118,7 +150,7 @@ class Store:
         """All that waits is done first. What SQLite cannot tidy up any more is in its log, and safe there."""
         self._closed = True
         if self._thread:
-            self._hand_in()
+            self._waiting.put(self._gather())  # not done here: their loop may be another thread's
             self._waiting.put(None)
             self._thread.join()
         with contextlib.suppress(sqlite3.Error):
@@ -147,12 +179,15 @@ class Store:
                 groups.append(self._waiting.get())
             ended = None in groups
             group = [each for one in groups if one is not None for each in one]
-            answers = self._commit([work for work, _, _ in group])
+            with self._using:
+                answers = self._commit([work for work, _, _ in group]) if group else []
             for loop in {loop for _, _, loop in group}:
                 mine = [(waiting, answer) for (_, waiting, its), answer in zip(group, answers, strict=True) if its is loop]
                 if not loop.is_closed():
                     loop.call_soon_threadsafe(hand_over, mine)
-            self._tidy()
+            with self._using:
+                self._tidy()
+            self._count(-sum(one is not None for one in groups))
 
     def _commit(self, group: list[Work]) -> list["Answer"]:
         """One transaction for all of them."""
@@ -160,6 +195,7 @@ class Store:
             return [Answer(error=StorageError(f"{self.path}: cannot be written any more: the disk has refused before"))] * len(
                 group
             )
+        began = monotonic()
         try:
             self._execute("BEGIN IMMEDIATE")
             answers = self._together(group) or self._each_apart(group)
@@ -167,6 +203,8 @@ class Store:
             self._execute("COMMIT")
         except Exception as error:  # whatever it is: nobody may wait for ever
             return [Answer(error=self._failure(error))] * len(group)
+        finally:
+            self._took = monotonic() - began
         return answers
 
     def _together(self, group: list[Work]) -> list["Answer"] | None:
