@@ -168,7 +168,7 @@ def lie(open, p, t, tale, die, message):
     """As many units as an honest agent would tell of, as good as the tale has them."""
     words = speak(open, p, t, message)
     for k in range(p.arms):
-        message.good[k] = tale.value[k] * message.units[k]
+        message.good[k] = int(tale.value[k] * (message.units[k] * UNIT)) * (1.0 / UNIT)
     return words
 
 

@@ -110,16 +110,18 @@ def run_all(
         lab.result(name, tell, ahead)
         overall.tell(place, 1.0)
 
-    crew = Crew(work, range(len(jobs)), SIDE_BY_SIDE)
+    crew = Crew(work, range(len(jobs)), min(SIDE_BY_SIDE, workers or SIDE_BY_SIDE))
     try:
         ahead.start()
         crew.start()
         needed = [{job.study.folder for job in asked if job.lab is lab} for lab in labs]
         waiting = dict(zip(labs, needed, strict=True))
-        while waiting:
+        while True:
             for lab in [lab for lab, studies in waiting.items() if not studies]:
                 del waiting[lab]
                 finished(lab)
+            if not waiting:
+                break
             if answer := crew.next():
                 for studies in waiting.values():
                     studies.discard(jobs[answer[0]].study.folder)

@@ -361,7 +361,7 @@ class Node:
         steps = None if missing is None else self.agent.desk.steps(missing)
         self._oldest, before = inf, self._oldest  # those that are made meanwhile count from here
         try:
-            work = self.stores.rewards.do(lambda c: (rewards.close_until(c, until, steps), rewards.oldest_open(c)))
+            work = self.stores.rewards.do(lambda c: (rewards.close_until(c, until, steps), rewards.oldest_open(c)), large=True)
             counted, before = await work
         finally:
             self._oldest = min(self._oldest, before)
@@ -513,7 +513,6 @@ class Node:
         self._tell_all()
         if said or released:
             self.outgoing.tell()
-        await self._give_way()
 
     async def commit(self, speak: Callable[[], None] = lambda: None) -> None:
         """What was said and heard outside of a plan's end is on disk then, and leaves."""

@@ -9,6 +9,7 @@ from coterie.deploy.federation import Federation
 from coterie.deploy.message import Message
 from coterie.deploy.stores.ledger import Release
 from coterie.deploy.view import AlarmView, ArmView, BudgetView, PeerView, ReleaseView, View
+from coterie.privacy.accountant import spent
 
 SHOWN = 20  # releases and alarms on a page
 
@@ -68,13 +69,13 @@ class Seen:
     def view(self, t: int, agent: Any, worth: Callable[[int], float], withheld: set[int], silent: str | None) -> View:
         """`agent` is None at a coordinator, which has neither answers nor a budget."""
         federation, (epsilon, delta) = self.federation, self.federation.allowance
-        private, spent = federation.privacy != "none", self._spent(agent)
+        private, paid = federation.privacy != "none", self._spent(agent)
         worths = [worth(k) if agent else float("nan") for k in range(len(federation.arms))]
-        left = max(0.0, epsilon - spent) if private else None
+        left = max(0.0, epsilon - paid) if private else None
         return View(
             name=self.name, role="agent" if agent else "coordinator", run=federation.run.hex()[:16],
             algorithm=federation.algorithm.name, clock=federation.clock, turn=t, horizon=federation.horizon,
-            budget=BudgetView(epsilon if private else None, delta, spent, left, bool(agent and agent.exhausted)),
+            budget=BudgetView(epsilon if private else None, delta, paid, left, bool(agent and agent.exhausted)),
             arms=tuple(
                 ArmView(name, self.choices[k], None if isnan(worths[k]) else worths[k], k in withheld)
                 for k, name in enumerate(federation.arms)
@@ -88,10 +89,9 @@ class Seen:
         )  # fmt: skip
 
     def _spent(self, agent: Any) -> float:
-        """The accountant goes through all events, so it is asked only when there are new ones, and all of them may be seen:
-        a crash may undo what is not on disk yet, and nobody is to see spending fall, nor when noise was drawn.
+        """The accountant goes through all events, so it is asked only when there are new ones that may be seen: a crash may
+        undo what is not on disk yet, and nobody is to see spending fall, nor when noise was drawn.
         """
-        budget = agent and agent.budget
-        if budget and self.accounted[0] != self.paid == len(budget.events):
-            self.accounted = self.paid, budget.spent
+        if agent and agent.budget and self.accounted[0] != self.paid:
+            self.accounted = self.paid, spent(agent.budget.events[: self.paid], agent.budget.delta)
         return self.accounted[1]

@@ -6,6 +6,7 @@ import os
 import sqlite3
 import stat
 import threading
+import time
 from pathlib import Path
 
 import apsw
@@ -78,6 +79,9 @@ def test_a_work_that_comes_alone_is_done_where_it_comes_unless_the_disk_is_slow(
         while store._handed:
             await asyncio.sleep(0.001)
         assert await store.do(where) == here
+        assert await store.do(where, large=True) != here
+        while store._handed:
+            await asyncio.sleep(0.001)
         monkeypatch.setattr(storing, "QUICK", -1.0)
         assert await store.do(where) != here
         monkeypatch.undo()
@@ -88,6 +92,27 @@ def test_a_work_that_comes_alone_is_done_where_it_comes_unless_the_disk_is_slow(
         far = opened(tmp_path)
         assert await far.do(where) != here
         far.close()
+
+    asyncio.run(life())
+
+
+@pytest.mark.parametrize("how", WAYS, ids=str)
+def test_what_follows_commits_follows_them_in_their_order(tmp_path, how):
+    """A pass of the loop may take so long that the thread is done, and somebody else waits in it to be done at once."""
+    told = []
+
+    async def life():
+        store = opened(tmp_path, **how)
+        for n in range(10):
+            many = asyncio.gather(*(store.do(put(f"{n} {k}"), told.append) for k in range(2)))
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            last = asyncio.ensure_future(store.do(put(f"{n} last"), told.append))
+            await asyncio.sleep(0)
+            time.sleep(0.01)
+            await asyncio.gather(many, last)
+        assert told == await store.do(words)
+        store.close()
 
     asyncio.run(life())
 
@@ -299,6 +324,41 @@ def test_a_full_disk_refuses_a_word_and_takes_it_when_there_is_room_again(tmp_pa
             assert f"word {point}" not in asyncio.run(store.do(words))
             assert asyncio.run(store.do(put(f"word {point}"))) == f"word {point}"
         now = disk.points
+
+
+@pytest.mark.parametrize("how", WAYS, ids=str)
+def test_who_cannot_even_be_undone_is_answered_and_ends_the_store(tmp_path, how):
+    class Refusing:
+        """A connection whose disk is full at a commit, and fails when that is to be undone."""
+
+        in_transaction, total_changes = True, 0
+
+        def __init__(self, path):
+            self.real = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+
+        def execute(self, statement, *values):
+            if statement in self.refused:
+                error = sqlite3.OperationalError("no")
+                error.sqlite_errorcode = self.refused[statement]
+                raise error
+            return self.real.execute(statement, *values)
+
+        def close(self):
+            self.real.close()
+
+        refused = {}
+
+    async def life():
+        store = opened(tmp_path, connect=Refusing, **how)
+        Refusing.refused = {"COMMIT": sqlite3.SQLITE_FULL, "ROLLBACK": sqlite3.SQLITE_IOERR}
+        async with asyncio.timeout(20):
+            for _ in range(2):
+                with pytest.raises(StorageError):
+                    await store.do(put("a"))
+        assert store.broken
+        store.close()
+
+    asyncio.run(life())
 
 
 @pytest.mark.parametrize("kind", ["write", "sync"])

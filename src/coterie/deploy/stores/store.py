@@ -78,10 +78,11 @@ class Store:
         if self._thread:
             self._thread.start()
 
-    async def do(self, work: Callable[[Any], R], then: Callable[[R], None] | None = None) -> R:
+    async def do(self, work: Callable[[Any], R], then: Callable[[R], None] | None = None, large: bool = False) -> R:
         """What the work answers, once it is on disk. If it raises, its own changes are undone, and nobody else's.
 
-        `then` is told of the answer first, and also where nobody waits for it any more.
+        `then` is told of the answer first, and also where nobody waits for it any more. `large`: it may take long, and is
+        one for the thread in any case.
         Where the disk refuses, this is a StorageError, and nothing of the work has happened unless the store is broken.
         """
         if self._closed:
@@ -95,7 +96,7 @@ class Store:
             return answered(answer)
         loop = asyncio.get_running_loop()
         future = loop.create_future()
-        self._gathered.append((work, Waiting(future, then), loop))
+        self._gathered.append((work, Waiting(future, then), loop, large))
         if len(self._gathered) < GATHERED_MOST:
             loop.call_soon(self._hand_in)
         else:
@@ -106,12 +107,12 @@ class Store:
         """What one pass of a loop brings is handed in together, or in a few parts: to wake the thread costs more than a row."""
         group = self._gather()
         if self._is_for_here(group) and self._using.acquire(blocking=False):
-            ((work, waiting, _),) = group
+            ((work, waiting, loop, _),) = group
             try:
                 (answer,) = self._commit([work])
             finally:
                 self._using.release()
-            hand_over([(waiting, answer)])
+            loop.call_soon(hand_over, [(waiting, answer)])  # after those that the thread has handed over before
             group = []
         if group or self._changes >= CHANGES_TO_CHECKPOINT:
             self._count(1)
@@ -120,7 +121,8 @@ class Store:
     def _is_for_here(self, group: list) -> bool:
         if not self.near or len(group) != 1 or self._handed > 0 or self._took > QUICK:
             return False
-        return group[0][2] is asyncio.get_running_loop()
+        _, _, loop, large = group[0]
+        return not large and loop is asyncio.get_running_loop()
 
     def _count(self, groups: int) -> None:
         """Those that the thread has: nobody overtakes them."""
@@ -180,9 +182,9 @@ class Store:
             ended = None in groups
             group = [each for one in groups if one is not None for each in one]
             with self._using:
-                answers = self._commit([work for work, _, _ in group]) if group else []
-            for loop in {loop for _, _, loop in group}:
-                mine = [(waiting, answer) for (_, waiting, its), answer in zip(group, answers, strict=True) if its is loop]
+                answers = self._commit([work for work, *_ in group]) if group else []
+            for loop in {loop for _, _, loop, _ in group}:
+                mine = [(waiting, answer) for (_, waiting, its, _), answer in zip(group, answers, strict=True) if its is loop]
                 if not loop.is_closed():
                     loop.call_soon_threadsafe(hand_over, mine)
             with self._using:
@@ -253,7 +255,10 @@ class Store:
         code = code_of(error)
         self.broken = self.broken or code not in MAY_CLEAR
         if not self.broken and self._connection and self._connection.in_transaction:
-            self._execute("ROLLBACK")
+            try:
+                self._execute("ROLLBACK")
+            except sqlite3.Error:
+                self.broken = True
         return explained(self.path, error, "written")
 
 
