@@ -334,6 +334,7 @@ def test_who_cannot_even_be_undone_is_answered_and_ends_the_store(tmp_path, how)
         in_transaction, total_changes = True, 0
 
         def __init__(self, path):
+            self.refused = refused
             self.real = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
 
         def execute(self, statement, *values):
@@ -346,11 +347,11 @@ def test_who_cannot_even_be_undone_is_answered_and_ends_the_store(tmp_path, how)
         def close(self):
             self.real.close()
 
-        refused = {}
+    refused = {}
 
     async def life():
         store = opened(tmp_path, connect=Refusing, **how)
-        Refusing.refused = {"COMMIT": sqlite3.SQLITE_FULL, "ROLLBACK": sqlite3.SQLITE_IOERR}
+        refused.update(COMMIT=sqlite3.SQLITE_FULL, ROLLBACK=sqlite3.SQLITE_IOERR)
         async with asyncio.timeout(20):
             for _ in range(2):
                 with pytest.raises(StorageError):
