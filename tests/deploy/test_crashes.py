@@ -32,7 +32,7 @@ class Fragile:
     def around(self, store):
         plain = store.do
 
-        async def do(work, then=None):
+        async def do(work, then=None, large=False):
             self.calls += 1
             if self.calls == self.at and not self.after:
                 raise Crash

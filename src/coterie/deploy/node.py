@@ -513,6 +513,7 @@ class Node:
         self._tell_all()
         if said or released:
             self.outgoing.tell()
+        await self._give_way()
 
     async def commit(self, speak: Callable[[], None] = lambda: None) -> None:
         """What was said and heard outside of a plan's end is on disk then, and leaves."""

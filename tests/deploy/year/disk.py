@@ -72,7 +72,7 @@ class SlowStore(Store):
         super().__init__(folder.path / name, schema, connect=lambda _: folder.files[name], inline=True)
         self._execute = self._told
 
-    async def do(self, work, then=None):
+    async def do(self, work, then=None, large=False):
         if self._closed:
             raise StorageError(f"{self.path}: cannot be written any more: it was closed")
         future = asyncio.get_running_loop().create_future()
