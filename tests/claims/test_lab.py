@@ -55,7 +55,9 @@ def test_progress_is_over_all_studies_and_runs_are_kept(tmp_path):
 
 
 def test_without_papers_there_is_nothing_to_do():
-    run_all([])
+    seen = []
+    run_all([], lambda *progress: seen.append(progress), seen.append)
+    assert seen == []
 
 
 def paper_of(*studies):

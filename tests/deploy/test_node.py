@@ -466,6 +466,7 @@ def test_a_turn_waits_for_one_answer_and_not_for_all(tmp_path):
 
         async with asyncio.timeout(60):
             await asyncio.gather(*(patient() for _ in range(5)))
+        assert node.t >= 20
         home.stop()
 
     run(story())

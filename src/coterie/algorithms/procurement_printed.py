@@ -132,12 +132,13 @@ def release(open, p, t, plan, out):
         price = price_of(p, open.exchanges + 1)
         if p.every == 1:  # of others there is nothing new
             offer_each(out, plan, price)
-        for k in range(p.arms if p.every == 0 else 0):
-            if p.echo:
-                remember(out, k, 0, 1)
-                offer_between(out, k, NOW, NOW, 0, price, 0)
-            else:
-                offer(out, k, price)
+        else:
+            for k in range(p.arms):
+                if p.echo:
+                    remember(out, k, 0, 1)
+                    offer_between(out, k, NOW, NOW, 0, price, 0)
+                else:
+                    offer(out, k, price)
 
 
 @node

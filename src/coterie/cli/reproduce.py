@@ -21,7 +21,7 @@ def reproduce(
     what: list[str] = typer.Argument(
         None, metavar="PAPER|FIGURE", help="li-song, zhu, dubey, solanki, or a figure such as li-song/4. Default: all."
     ),
-    full: bool = typer.Option(False, "--full", help="At the papers' repetitions and horizons: some twenty minutes for all."),
+    full: bool = typer.Option(False, "--full", help="At the papers' repetitions and horizons: tens of minutes for all."),
     out: Path = typer.Option(
         Path("reproduction"), metavar="DIR", parser=place("--out", "a folder"), help="Where the pages go."
     ),

@@ -56,8 +56,7 @@ class Store:
     def __init__(
         self, path: Path, schema: Schema, *, connect: Callable[[Path], Any] = connect, inline: bool = False, near: bool = False
     ):
-        self.near = near
-        self.path, self.schema, self.broken, self._closed, self._changes = path, schema, False, False, 0
+        self.path, self.schema, self.near, self.broken, self._closed, self._changes = path, schema, near, False, False, 0
         self._connection: Any = None
         with refused(path, "opened"):
             file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
