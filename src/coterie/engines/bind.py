@@ -22,6 +22,7 @@ from coterie.contract import HOOKS, SWITCHES, Algorithm
 from coterie.engines import attacks, faults, memory, plans, turn
 from coterie.engines.refusals import careful
 from coterie.kernel.caching import keep, keep_compiled
+from coterie.kernel.calling import by_address
 from coterie.kernel.compiling import OPTIONS, whole
 
 FLAGS = ("FOLDED", "CROWDS", "CHURNS", "COMMITS", "DROPS", "LIES", "LOSES", "NEWS", "SELDOM", "SINGLY", "SEALED", "TRUSTED")
@@ -55,7 +56,7 @@ def _bind(
 
 @functools.cache
 def machine_code(run: Callable) -> Callable[..., Any]:
-    return keep_compiled(whole(run))
+    return by_address(keep_compiled(whole(run)))
 
 
 def _hooks(role: Algorithm) -> dict[str, Callable]:

@@ -4,7 +4,7 @@
 `apart`   the same for a hook, with a promise: no two records that it is handed share memory. Never an engine, whose views do.
 `inline`  machine code in both cases, so that both give the same bits: the dice and the samplers' short paths.
 `rare`    the same, kept out of line: long samplers would bloat every loop they are inlined into.
-`whole`   a loop that Python calls: everything above is a part of it.
+`whole`   a loop that Python calls by its address (see calling.py): everything above is a part of it.
 
 A part is only linked into what calls it. Left alone the compiler would optimise and emit every part by itself, again inside
 each caller, and once more for wrappers nobody calls: that was half of the time.
@@ -51,7 +51,17 @@ class _NoEnvironment:
 
 
 class _Part(JITCodeLibrary):
-    """Code that has been through the function passes and waits to be linked."""
+    """Code that has been through the cheap passes and waits to be linked: the dear ones see it in the whole.
+
+    Without any passes the whole would get worse code, by half, and take longer.
+    """
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+        for function in module.functions:
+            if not function.is_declaration:
+                passes, builder = self._codegen._function_pass_manager(opt=1, loop_vectorize=False, slp_vectorize=False)
+                passes.run(function, builder)
 
     def finalize(self) -> None:
         self._raise_if_finalized()
@@ -94,7 +104,7 @@ PLAIN = {types.int64: types.uint64} | {types.UniTuple(types.int64, n): types.Uni
 
 
 # For closures, blocks of `with`, expressions of whole arrays and the like: our own code has none of them, and each pass looks
-# at every line of it.
+# at every line of it. None of the others is needed a second time.
 NEEDLESS = {
     FindLiterallyCalls, InlineClosureLikes, InlineInlinables, InlineOverloads, LiteralPropagationSubPipelinePass, LiteralUnroll,
     MakeFunctionToJitFunction, NopythonRewrites, RewriteDynamicRaises, WithLifting,
@@ -144,7 +154,7 @@ class OwnCompiler(Compiler):
     def define_pipelines(self) -> list[Any]:
         (passes,) = super().define_pipelines()
         if self.is_ours:
-            passes.passes = [(one, about) for one, about in passes.passes if one not in NEEDLESS]
+            passes.passes = [(one, about) for one, about in dict(passes.passes).items() if one not in NEEDLESS]
         return [passes]
 
 
@@ -189,11 +199,19 @@ class WholeCompiler(OwnCompiler):
                 gc.enable()
 
 
+class EngineCompiler(WholeCompiler):
+    """What is called by its address only (see calling.py)."""
+
+    def compile_extra(self, func: Callable) -> Any:
+        self.state.flags.no_cpython_wrapper = True
+        return super().compile_extra(func)
+
+
 PART: dict[str, Any] = {"error_model": "numpy", "forceinline": True, "pipeline_class": PartCompiler, "_nrt": False}
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True, "pipeline_class": WholeCompiler}
 node = register_jitable(**PART)
 apart = register_jitable(**PART | {"pipeline_class": ApartCompiler})
-whole = njit(**OPTIONS | {"nogil": True, "_nrt": False})  # without the interpreter's lock: workers are threads
+whole = njit(**OPTIONS | {"pipeline_class": EngineCompiler, "_nrt": False})
 
 
 def inline(function: Callable, **others: Any) -> Callable:

@@ -12,6 +12,7 @@ For simulation only: anyone who knows the seed knows the noise. A deployed agent
 import numpy as np
 
 from coterie.kernel.compiling import inline
+from coterie.kernel.tools import real_of
 
 REWARD, NOISE, CHOICE, NETWORK, FAULT, IDLE, LIE = 0, 1, 2, 3, 4, 5, 6  # what a stream is for
 
@@ -54,7 +55,7 @@ def word(die, draw):
 @inline
 def uniform(die, draw):
     """In [0, 1), a multiple of 2^-52: the upper bits of a word as those of a float between 1 and 2."""
-    return np.uint64((word(die, draw) >> _U(12)) | _U(0x3FF0000000000000)).view(np.float64) - 1.0
+    return real_of((word(die, draw) >> _U(12)) | _U(0x3FF0000000000000)) - 1.0  # type: ignore[call-arg]
 
 
 @inline

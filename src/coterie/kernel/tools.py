@@ -1,5 +1,7 @@
 """Small functions that hooks and engines share."""
 
+from typing import Any
+
 import numpy as np
 from llvmlite import ir
 from numba import types
@@ -75,10 +77,30 @@ def highest(m):
     return 63 - _leading_zeros(m)  # type: ignore[call-arg]
 
 
+@intrinsic
+def bits_of(context, x):
+    """The bits of a real number, as a word."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.bitcast(arguments[0], ir.IntType(64))
+
+    return types.uint64(types.float64), generate
+
+
+@intrinsic
+def real_of(context, word):
+    """The real number that has these bits."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.bitcast(arguments[0], ir.DoubleType())
+
+    return types.float64(types.uint64), generate
+
+
 @inline
 def nearest(x):
     """The nearest whole number to |x| < 2^51, by its bits: a conversion would keep loops from using vectors."""
-    return np.float64(x + 6755399441055744.0).view(np.int64) - 0x4338000000000000
+    return np.int64(bits_of(x + 6755399441055744.0)) - 0x4338000000000000  # type: ignore[call-arg]
 
 
 @inline
@@ -87,10 +109,10 @@ def quick_log(x):
 
     x = 2^k m with m between sqrt(1/2) and sqrt(2); log m = 2 artanh(f), f = (m - 1) / (m + 1), by its series.
     """
-    bits = np.float64(x).view(np.uint64)
+    bits: Any = bits_of(x)  # type: ignore[call-arg]
     k = (bits - _ROOT + _ONE) >> _U(52)  # plus 1023
-    m = np.uint64(bits - (k << _U(52)) + _ONE).view(np.float64)
-    exponent = np.uint64(k | _U(0x4330000000000000)).view(np.float64) - 4503599627371519.0  # k as a float, without conversion
+    m = real_of(bits - (k << _U(52)) + _ONE)  # type: ignore[call-arg]
+    exponent = real_of(k | _U(0x4330000000000000)) - 4503599627371519.0  # type: ignore[call-arg]  # k, without conversion
     f = (m - 1.0) / (m + 1.0)
     s = f * f
     series = 1.0 + s * (1 / 3 + s * (1 / 5 + s * (1 / 7 + s * (1 / 9 + s * (1 / 11)))))

@@ -1,0 +1,79 @@
+"""How Python calls an engine: by its address, with the numbers and addresses of memory that it takes.
+
+The compiler's own wrapper takes groups of arrays apart in machine code, which has to be made for every engine: a sixth of its
+time. Here that is done by a few lines of Python. The interpreter's lock is let go of meanwhile.
+"""
+
+import functools
+import pickle
+from collections.abc import Callable, Iterator
+from ctypes import CFUNCTYPE, POINTER, Structure, byref, c_bool, c_double, c_int32, c_int64, c_void_p, string_at
+from typing import Any
+
+import numpy as np
+from numba import typeof
+
+SORTS: dict[str, Any] = {"i1": c_bool, "i32": c_int32, "i64": c_int64, "double": c_double}
+FINE = (0, -2)  # codes of a call that gives a number or a record, or nothing
+
+
+class _Raised(Structure):
+    """What the compiler keeps of an exception."""
+
+    _fields_ = (("pickled", c_void_p), ("size", c_int32))
+
+
+def by_address(run: Any) -> Callable[..., None]:
+    """The same function, which gives nothing back. It is compiled at its first call with arguments of these types."""
+    entries: dict[tuple, Callable[..., int]] = {}
+
+    @functools.wraps(run)
+    def called(*arguments: Any) -> None:
+        kinds = tuple(_kinds(arguments))
+        if kinds not in entries:
+            entries[kinds] = _entry(run, tuple(map(typeof, arguments)))
+        nothing, raised = c_void_p(), POINTER(_Raised)()
+        if entries[kinds](byref(nothing), byref(raised), *_flat(arguments)) not in FINE:
+            kind, about, _ = pickle.loads(string_at(raised.contents.pickled, raised.contents.size))
+            raise (kind or RuntimeError)(*about)
+
+    return called
+
+
+def _entry(run: Any, signature: tuple) -> Callable[..., int]:
+    if signature not in run.overloads:
+        run.compile(signature)
+    made, models = run.overloads[signature], run.targetctx.data_model_manager
+    sorts = [sort for kind in signature for sort in _leaves(models[kind].get_argument_type())]
+    address = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
+    return CFUNCTYPE(c_int32, c_void_p, c_void_p, *(SORTS.get(str(sort), c_void_p) for sort in sorts))(address)
+
+
+def _leaves(sort: Any) -> Iterator[Any]:
+    for part in sort if isinstance(sort, tuple) else ():
+        yield from _leaves(part)
+    if not isinstance(sort, tuple):
+        yield sort
+
+
+def _kinds(values: tuple) -> Iterator[Any]:
+    """What distinguishes types, as far as engines are called with some."""
+    for value in values:
+        if isinstance(value, np.ndarray):
+            yield value.dtype, value.ndim, value.flags.c_contiguous, value.flags.writeable
+        elif isinstance(value, tuple):
+            yield type(value)
+            yield from _kinds(value)
+        else:
+            yield type(value)
+
+
+def _flat(values: tuple) -> Iterator[Any]:
+    """In the order in which the compiler has them. An array has no owner here: whoever calls keeps it."""
+    for value in values:
+        if isinstance(value, np.ndarray):
+            yield from (None, None, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides)
+        elif isinstance(value, tuple):
+            yield from _flat(value)
+        else:
+            yield value

@@ -1,0 +1,86 @@
+"""Engines are called by their address: with the same numbers, and what they raise is raised."""
+
+import threading
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from coterie.kernel.calling import by_address
+from coterie.kernel.compiling import whole
+
+KIND = np.dtype([("count", np.int64), ("share", np.float64, (3,))])
+
+
+class Group(NamedTuple):
+    rows: Any
+    table: Any
+    step: int
+    scale: float
+
+
+def fill(group, worlds, first, is_odd):
+    for i in range(len(group.rows)):
+        group.rows[i].count = first + i * group.step + (1 if is_odd else 0)
+        for k in range(3):
+            group.rows[i].share[k] = worlds[i, k] * group.scale
+    for i in range(group.table.shape[0]):
+        for k in range(group.table.shape[1]):
+            group.table[i, k] = 10 * i + k
+
+
+def refuse(values, most):
+    if values[0] > most:
+        raise ValueError("too many")
+    values[0] += 1
+
+
+run = by_address(whole(fill))
+
+
+def filled(table, is_odd=True, worlds=None):
+    group = Group(np.zeros(4, KIND), table, 7, 0.5)
+    run(group, np.arange(12.0).reshape(4, 3) if worlds is None else worlds, 100, is_odd)
+    return group
+
+
+def test_records_groups_and_numbers_arrive():
+    group = filled(np.zeros((2, 3), np.int32))
+    assert group.rows["count"].tolist() == [101, 108, 115, 122]
+    assert (group.rows["share"] == np.arange(12.0).reshape(4, 3) / 2).all()
+    assert group.table.tolist() == [[0, 1, 2], [10, 11, 12]]
+    assert filled(np.zeros((2, 3), np.int32), is_odd=False).rows["count"][0] == 100
+
+
+@pytest.mark.parametrize("table", [
+    np.zeros((2, 3)), np.zeros((0, 3)), np.zeros((4, 6))[::2, ::2], np.zeros((3, 2)).T, np.zeros((2, 3), np.uint8),
+], ids=["real", "empty", "with gaps", "turned", "bytes"])  # fmt: skip
+def test_arrays_of_any_kind_get_an_engine_of_their_own(table):
+    filled(table)
+    expected = np.add.outer(10 * np.arange(len(table)), np.arange(3))
+    assert (table == expected).all()
+
+
+def test_a_table_that_cannot_be_written_is_refused_before_anything_runs():
+    table = np.zeros((2, 3))
+    table.flags.writeable = False
+    with pytest.raises(Exception, match="readonly"):
+        filled(table)
+
+
+def test_what_compiled_code_raises_is_raised():
+    careful, values = by_address(whole(refuse)), np.array([3])
+    careful(values, 3)
+    with pytest.raises(ValueError, match=r"^too many$"):
+        careful(values, 3)
+    assert values[0] == 4
+
+
+def test_others_run_meanwhile():
+    seen, group = [], Group(np.zeros(4, KIND), np.zeros((4000, 4000)), 1, 1.0)
+    threads = [threading.Thread(target=lambda: seen.append(run(group, np.zeros((4, 3)), 0, True))) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [None] * 3 and group.table[-1, -1] == 43989
