@@ -52,6 +52,12 @@ def test_records_groups_and_numbers_arrive():
     assert filled(np.zeros((2, 3), np.int32), is_odd=False).rows["count"][0] == 100
 
 
+def test_numbers_of_numpy_are_numbers():
+    group = Group(np.zeros(1, KIND), np.zeros((1, 3)), np.int64(7), np.float64(0.5))
+    run(group, np.ones((1, 3)), np.int64(5), np.bool_(True))
+    assert group.rows["count"][0] == 6 and group.rows["share"][0].tolist() == [0.5] * 3
+
+
 @pytest.mark.parametrize("table", [
     np.zeros((2, 3)), np.zeros((0, 3)), np.zeros((4, 6))[::2, ::2], np.zeros((3, 2)).T, np.zeros((2, 3), np.uint8),
 ], ids=["real", "empty", "with gaps", "turned", "bytes"])  # fmt: skip

@@ -11,9 +11,10 @@ from ctypes import CFUNCTYPE, POINTER, Structure, byref, c_bool, c_double, c_int
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import typeof
 
-SORTS: dict[str, Any] = {"i1": c_bool, "i32": c_int32, "i64": c_int64, "double": c_double}
+SORTS: dict[str, Any] = {"i1": c_bool, "i64": c_int64, "double": c_double}  # of numbers
 FINE = (0, -2)  # codes of a call that gives a number or a record, or nothing
 
 
@@ -45,8 +46,9 @@ def _entry(run: Any, signature: tuple) -> Callable[..., int]:
         run.compile(signature)
     made, models = run.overloads[signature], run.targetctx.data_model_manager
     sorts = [sort for kind in signature for sort in _leaves(models[kind].get_argument_type())]
+    taken = [c_void_p if isinstance(sort, ir.PointerType) else SORTS[str(sort)] for sort in sorts]
     address = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
-    return CFUNCTYPE(c_int32, c_void_p, c_void_p, *(SORTS.get(str(sort), c_void_p) for sort in sorts))(address)
+    return CFUNCTYPE(c_int32, c_void_p, c_void_p, *taken)(address)
 
 
 def _leaves(sort: Any) -> Iterator[Any]:
@@ -76,4 +78,4 @@ def _flat(values: tuple) -> Iterator[Any]:
         elif isinstance(value, tuple):
             yield from _flat(value)
         else:
-            yield value
+            yield value.item() if isinstance(value, np.generic) else value
