@@ -7,14 +7,14 @@ time. Here that is done by a few lines of Python. The interpreter's lock is let 
 import functools
 import pickle
 from collections.abc import Callable, Iterator
-from ctypes import CFUNCTYPE, POINTER, Structure, byref, c_bool, c_double, c_int32, c_int64, c_void_p, string_at
+from ctypes import CFUNCTYPE, POINTER, Structure, byref, c_bool, c_double, c_int8, c_int32, c_int64, c_void_p, string_at
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import typeof
 
-SORTS: dict[str, Any] = {"i1": c_bool, "i64": c_int64, "double": c_double}  # of numbers
+SORTS: dict[str, Any] = {"i1": c_bool, "i8": c_int8, "i64": c_int64, "double": c_double}  # of numbers
 FINE = (0, -2)  # codes of a call that gives a number or a record, or nothing
 
 
