@@ -58,6 +58,17 @@ def test_numbers_of_numpy_are_numbers():
     assert group.rows["count"][0] == 6 and group.rows["share"][0].tolist() == [0.5] * 3
 
 
+def double(group, values):
+    for k in range(3):
+        values[k] = group.rows.share[k] * 2.0 + group.rows.count
+
+
+def test_a_record_in_a_group_arrives():
+    rows, values = np.array([(1, [1, 2, 3]), (2, [4, 5, 6])], KIND), np.zeros(3)
+    by_address(whole(double))(Group(rows[1], values, 0, 0.0), values)
+    assert values.tolist() == [10, 12, 14]
+
+
 @pytest.mark.parametrize("table", [
     np.zeros((2, 3)), np.zeros((0, 3)), np.zeros((4, 6))[::2, ::2], np.zeros((3, 2)).T, np.zeros((2, 3), np.uint8),
 ], ids=["real", "empty", "with gaps", "turned", "bytes"])  # fmt: skip

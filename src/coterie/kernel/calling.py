@@ -67,7 +67,7 @@ def _kinds(values: tuple) -> Iterator[Any]:
             yield type(value)
             yield from _kinds(value)
         else:
-            yield type(value)
+            yield value.dtype if isinstance(value, np.void) else type(value)
 
 
 def _flat(values: tuple) -> Iterator[Any]:
@@ -77,5 +77,7 @@ def _flat(values: tuple) -> Iterator[Any]:
             yield from (None, None, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides)
         elif isinstance(value, tuple):
             yield from _flat(value)
+        elif isinstance(value, np.void):
+            yield value.__array_interface__["data"][0]  # of a record
         else:
             yield value.item() if isinstance(value, np.generic) else value
