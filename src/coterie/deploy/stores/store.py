@@ -20,6 +20,7 @@ from threading import Lock, Thread
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
+from coterie.deploy.stores.schema import Schema, check_schema, create, renew
 from coterie.errors import AuthError, StateError, StorageError
 from coterie.files import refused
 
@@ -28,7 +29,7 @@ Work = Callable[[Any], Any]
 GATHERED_MOST = 32  # works that are handed in together: where there are more, the thread has begun when the last one comes
 GROUPS_MOST = 64  # in one commit
 QUICK = 0.003  # seconds: a commit that takes longer is one for the thread, so that others are answered meanwhile
-CHANGES_TO_CHECKPOINT = 200  # rows; a commit of one takes some five pages of 4 KiB: the log stays at a few MB
+CHANGES_TO_CHECKPOINT = 200  # rows; a commit of one takes three pages of 4 KiB and more: the log stays at a few MB
 OWN_FAULTS = {  # of a statement, and not of the disk
     sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_MISUSE, sqlite3.SQLITE_RANGE,
     sqlite3.SQLITE_TOOBIG,
@@ -36,14 +37,6 @@ OWN_FAULTS = {  # of a statement, and not of the disk
 MAY_CLEAR = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY}
 SAID_BY_SQLITE = (sqlite3.Error, UnicodeDecodeError)
 DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-
-
-class Schema(NamedTuple):
-    """What a file holds. `application` tells our files apart from each other and from all else; `version` only ever grows."""
-
-    application: int
-    version: int
-    statements: tuple[str, ...]
 
 
 def connect(path: Path) -> Any:
@@ -158,18 +151,12 @@ class Store:
             self._connection.close()
 
     def _prepare(self) -> None:
-        schema = self.schema
         for pragma in ("journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=0"):
             self._execute(f"PRAGMA {pragma}").fetchall()
-        if not self._execute("SELECT 1 FROM sqlite_master").fetchone():
-            self._execute("BEGIN IMMEDIATE")
-            for statement in schema.statements:
-                self._execute(statement)
-            self._execute(f"PRAGMA application_id={schema.application}")
-            self._execute(f"PRAGMA user_version={schema.version}")
-            self._execute("COMMIT")
-            return
-        check_schema(self._connection, self.path, schema)
+        if self._execute("SELECT 1 FROM sqlite_master").fetchone():
+            renew(self._connection, self.path, self.schema)
+        else:
+            create(self._connection, self.schema)
 
     def _work(self) -> None:
         """The thread: all that waits is one group."""
@@ -323,15 +310,3 @@ def reading(path: Path, schema: Schema) -> Iterator[Any]:
             yield c
     except SAID_BY_SQLITE as error:
         raise explained(path, error, "read") from error
-
-
-def check_schema(c: Any, path: Path, schema: Schema) -> None:
-    """The file is one of ours, of a version that is known, and its tables are as they were made."""
-    application, version = (c.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
-    if application != schema.application:
-        raise StateError(f"{path}: must be a file that Coterie made for this place, got another one")
-    if version > schema.version:
-        raise StateError(f"{path}: must be of schema {schema.version} or older, got {version}: take a newer Coterie")
-    made = {(kind, text) for kind, text in c.execute("SELECT type, sql FROM sqlite_master WHERE sql IS NOT NULL")}
-    if made != {(statement.split()[1].lower(), statement) for statement in schema.statements}:
-        raise StateError(f"{path}: is damaged: its tables are not as they were made; it stays as it is")
