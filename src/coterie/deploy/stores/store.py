@@ -20,6 +20,7 @@ from threading import Lock, Thread
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
+from coterie.deploy.stores.room import make_room
 from coterie.deploy.stores.schema import Schema, check_schema, create, renew
 from coterie.errors import AuthError, StateError, StorageError
 from coterie.files import refused
@@ -44,11 +45,15 @@ def connect(path: Path) -> Any:
 
 
 class Store:
-    """`connect` gives a connection without transactions of its own. `inline`: no thread, every work is a commit by itself."""
+    """`connect` gives a connection without transactions of its own. `inline`: no thread, every work is a commit by itself.
+
+    `room`: bytes that its log has from the start.
+    """
 
     def __init__(
-        self, path: Path, schema: Schema, *, connect: Callable[[Path], Any] = connect, inline: bool = False, near: bool = False
-    ):
+        self, path: Path, schema: Schema, *, connect: Callable[[Path], Any] = connect, inline: bool = False, near: bool = False,
+        room: int = 0,
+    ):  # fmt: skip
         self.path, self.schema, self.near, self.broken, self._closed, self._changes = path, schema, near, False, False, 0
         self._connection: Any = None
         with refused(path, "opened"):
@@ -63,6 +68,8 @@ class Store:
             self._prepare()
         except SAID_BY_SQLITE as error:
             raise self._failure(error) from error
+        if room:
+            make_room(path.with_name(f"{path.name}-wal"), room)
         self._using, self._counting, self._handed, self._took = Lock(), Lock(), 0, 0.0
         self._gathered: deque = deque()
         self._waiting: SimpleQueue = SimpleQueue()
