@@ -107,7 +107,7 @@ def close_until(c: Any, until: float, missing: int | None) -> list[Queued]:
     is none.
     """
     rows = c.execute(
-        "SELECT n, arm, learns, told, value FROM decision WHERE state = 0 AND at <= ? ORDER BY n", (until,)
+        "SELECT n, arm, learns, told, value FROM decision INDEXED BY open WHERE state = 0 AND at <= ? ORDER BY n", (until,)
     ).fetchall()
     if not rows:
         return []
