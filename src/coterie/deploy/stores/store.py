@@ -71,7 +71,8 @@ class Store:
         if room:
             make_room(path.with_name(f"{path.name}-wal"), room)
         self._using, self._counting, self._handed, self._took = Lock(), Lock(), 0, 0.0
-        self._gathered: deque = deque()
+        self._done: list[Answer] | None = None  # by a commit; also by one that was interrupted, if it is on disk
+        self._gathered: deque[Given] = deque()
         self._waiting: SimpleQueue = SimpleQueue()
         self._thread = None if inline else Thread(target=self._work, name=f"coterie {path.name}", daemon=True)
         if self._thread:
@@ -95,7 +96,7 @@ class Store:
             return answered(answer)
         loop = asyncio.get_running_loop()
         future = loop.create_future()
-        self._gathered.append((work, Waiting(future, then), loop, large))
+        self._gathered.append(Given(work, Waiting(future, then), loop, large))
         if len(self._gathered) < GATHERED_MOST:
             loop.call_soon(self._hand_in)
         else:
@@ -106,30 +107,35 @@ class Store:
         """What one pass of a loop brings is handed in together, or in a few parts: to wake the thread costs more than a row."""
         group = self._gather()
         if self._is_for_here(group) and self._using.acquire(blocking=False):
-            ((work, waiting, loop, _),) = group
-            try:
-                (answer,) = self._commit([work])
-            finally:
-                self._using.release()
-            loop.call_soon(hand_over, [(waiting, answer)])  # after those that the thread has handed over before
-            group = []
+            self._commit_here(group.pop())
         if group or self._changes >= CHANGES_TO_CHECKPOINT:
             self._count(1)
             self._waiting.put(group)
 
-    def _is_for_here(self, group: list) -> bool:
+    def _commit_here(self, given: "Given") -> None:
+        """Ctrl-C may come at any moment of it: who waits is told what became of the work, and the store goes on."""
+        answer = Answer(error=StorageError(f"{self.path}: cannot be written: it was interrupted"))
+        try:
+            (answer,) = self._commit([given.work])
+        except BaseException:
+            (answer,) = self._done or (answer,)
+            raise
+        finally:
+            self._using.release()
+            given.loop.call_soon(hand_over, [(given.waiting, answer)])  # after those that the thread has handed over before
+
+    def _is_for_here(self, group: list["Given"]) -> bool:
         if not self.near or len(group) != 1 or self._handed > 0 or self._took > QUICK:
             return False
-        _, _, loop, large = group[0]
-        return not large and loop is asyncio.get_running_loop()
+        return not group[0].large and group[0].loop is asyncio.get_running_loop()
 
     def _count(self, groups: int) -> None:
         """Those that the thread has: nobody overtakes them."""
         with self._counting:
             self._handed += groups
 
-    def _gather(self) -> list:
-        group = []
+    def _gather(self) -> list["Given"]:
+        group: list[Given] = []
         with contextlib.suppress(IndexError):
             while True:
                 group.append(self._gathered.popleft())
@@ -175,9 +181,9 @@ class Store:
             ended = None in groups
             group = [each for one in groups if one is not None for each in one]
             with self._using:
-                answers = self._commit([work for work, *_ in group]) if group else []
-            for loop in {loop for _, _, loop, _ in group}:
-                mine = [(waiting, answer) for (_, waiting, its, _), answer in zip(group, answers, strict=True) if its is loop]
+                answers = self._commit([given.work for given in group]) if group else []
+            for loop in {given.loop for given in group}:
+                mine = [(given.waiting, answer) for given, answer in zip(group, answers, strict=True) if given.loop is loop]
                 if not loop.is_closed():
                     loop.call_soon_threadsafe(hand_over, mine)
             with self._using:
@@ -190,14 +196,20 @@ class Store:
             return [Answer(error=StorageError(f"{self.path}: cannot be written any more: the disk has refused before"))] * len(
                 group
             )
-        began = monotonic()
+        began, self._done = monotonic(), None
         try:
             self._execute("BEGIN IMMEDIATE")
             answers = self._together(group) or self._each_apart(group)
             self._changes += len(group)
+            self._done = answers
             self._execute("COMMIT")
         except Exception as error:  # whatever it is: nobody may wait for ever
             return [Answer(error=self._failure(error))] * len(group)
+        except BaseException:
+            if self._connection.in_transaction:
+                self._done = None
+                self._execute("ROLLBACK")
+            raise
         finally:
             self._took = monotonic() - began
         return answers
@@ -269,6 +281,15 @@ def answered(answer: Answer) -> Any:
 class Waiting(NamedTuple):
     future: asyncio.Future
     then: Callable[[Any], None] | None
+
+
+class Given(NamedTuple):
+    """A work, who waits for its answer, and in which loop."""
+
+    work: Work
+    waiting: Waiting
+    loop: asyncio.AbstractEventLoop
+    large: bool
 
 
 def hand_over(answers: list[tuple[Waiting, Answer]]) -> None:
