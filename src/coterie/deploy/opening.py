@@ -138,6 +138,8 @@ async def _once(event: asyncio.Event, work: Callable[[], Coroutine[Any, Any, Non
 
 async def serve(folder: Path, role: Role, listen: Listen, say: Callable[[str], None]) -> None:
     """What `coterie agent` and `coterie coordinator` do, until they are stopped or cannot go on."""
+    if (folder / TOKEN).exists():
+        token_of(folder / TOKEN)  # one that is refused is refused before anything is opened
     with taken(listen) as (where, sock):
         async with opened(folder, role) as (node, life), serving(node, token_of(folder / TOKEN), where, sock):
             say(f"{node.name}: {where.address} (writing needs the token in {folder / TOKEN})")
