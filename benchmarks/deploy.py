@@ -409,29 +409,17 @@ def after_a_crash(folder: Path) -> Section:
 
 async def around_turns(node: Node) -> tuple[list[float], list[float]]:
     """Of asks at rest, and of those that begin while a turn is on its way to the disk, by turns."""
-    began, under_way, write, dice = asyncio.Event(), False, node._write, random.Random(1)
-
-    async def watched(*what):
-        nonlocal under_way
-        under_way = True
-        began.set()
-        await write(*what)
-        under_way = False
-
-    node._write = watched
-    rest, turns = [], []
+    dice, rest, turns = random.Random(1), [], []
     while len(turns) < 300:
         await asyncio.sleep(0.01)  # all of the last turn is over
         (took,) = await waits(ask := Asked(node), 1)
         rest.append(took)
-        began.clear()
         await node.tell(ask.id, 1.0)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(began.wait(), 0.01)  # an arm that is not waited for ends no turn
+            await until(lambda: node.writing, 0.01, pause=0)  # an arm that is not waited for ends no turn
         await asyncio.sleep(dice.uniform(0, 0.001))
-        if under_way:
+        if node.writing:
             turns += await waits(node.ask, 1)
-    node._write = write
     return rest, turns
 
 
@@ -459,12 +447,12 @@ def broker(found, folder: Path):
         running.stop()
 
 
-async def until(true, seconds: float = 120.0) -> None:
+async def until(true, seconds: float = 120.0, pause: float = 0.001) -> None:
     end = time.perf_counter() + seconds
     while not true():
         if time.perf_counter() > end:
             raise TimeoutError
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(pause)
 
 
 def ready(port: int, token: str | None = None, seconds: float = 60.0) -> None:

@@ -60,6 +60,35 @@ def test_learns_which_arm_is_best(tmp_path):
     run(story())
 
 
+@pytest.mark.parametrize("how", [{"inline": True}, {"inline": False}], ids=str)
+def test_who_asks_without_a_pause_after_telling_is_answered_from_the_next_plan(tmp_path, how):
+    """In the node's own loop. While a turn is committed there is none; after it those that waited are played in a row."""
+
+    async def live(node):
+        while True:
+            node.begin(node.t + 1)
+            await node.played()
+            await node.end(node.t)
+
+    home = Home(tmp_path, make_federation(tmp_path, "fed-ucb"), live=live, **how)
+
+    async def story():
+        await home.start()
+        committed, node, idle = [], home.node, home.node._idle
+
+        def noted():
+            committed.append(node.writing or node.holding)
+            return idle()
+
+        node._idle = noted
+        for _ in range(200):
+            await node.tell((await node.ask()).id, 1.0)
+        assert committed.count(False) < 20  # nearly all, where nobody gives way
+        home.stop()
+
+    run(story())
+
+
 @pytest.mark.parametrize("algorithm", ["fed-ucb", "pr-ucb", "private-ucb", "dp-ucb-int"])
 def test_every_reward_is_learned_from_where_none_is_late(tmp_path, algorithm):
     home = Home(tmp_path, make_federation(tmp_path, algorithm))

@@ -37,6 +37,7 @@ from coterie.errors import ProtocolError, StateError, StorageError, UsageError, 
 
 KEY_BYTES_MOST = 200
 UNCOMMITTED_MOST = 1000  # events and rewards before they are committed: a start plays their turns again
+PASSES_MOST = 6  # of the event loop, that who told a reward waits for the next plan
 PATIENCE = 60  # seconds that a full disk has to clear
 CLOCK_SLACK = 60.0  # seconds that a clock may have been set back
 
@@ -121,6 +122,7 @@ class Node:
         self.stopped, self.withheld = False, set[int]()
         self.over = False  # said by a clock
         self.changed, self.outgoing, self.progress, self.answers = Broadcast(), Broadcast(), Broadcast(), Answers()
+        self.writing = False  # a turn is on its way to the disk
         self.holding = False  # what was released is on disk, and nothing leaves before its tick
         self._now, self._latest = now, 0.0
         self._oldest = -inf  # no open decision was made before: the windows of none are looked at until that one's is over
@@ -295,8 +297,18 @@ class Node:
         except ProtocolError as error:
             raise Unfit(str(error)) from None
         at_once = self.federation.rewards.within == "at once"
-        word, _ = await self._of_decision(lambda c: rewards.tell(c, id, steps, at_once), self._told)
+        word, queued = await self._of_decision(lambda c: rewards.tell(c, id, steps, at_once), self._told)
+        if queued:
+            await self._let_a_plan_begin()
         return word
+
+    async def _let_a_plan_begin(self) -> None:
+        """A turn gives way to answers: who has told the last reward of a plan and asks without a pause would meet it between
+        two plans, every time, and be answered an idle arm. Nobody waits for a commit."""
+        for _ in range(PASSES_MOST):
+            if not self.desk.ready or self.writing or self.holding or self.silent:
+                return
+            await asyncio.sleep(0)
 
     def _told(self, told: tuple[str, rewards.Queued | None]) -> None:
         _, queued = told
@@ -557,9 +569,13 @@ class Node:
             done = ledger.Turn(s, t, state, released, tuple(said), heard, refused=refused, journal=journal)
             ledger.commit_turn(c, done)
 
-        await self.answers.next()  # one sync for it and for the answer after that
-        await self._patiently(self.stores.rewards, lambda c: rewards.keep_secret(c, s, secret, used))
-        await self._patiently(self.stores.ledger, become_visible)
+        self.writing = True
+        try:
+            await self.answers.next()  # one sync for it and for the answer after that
+            await self._patiently(self.stores.rewards, lambda c: rewards.keep_secret(c, s, secret, used))
+            await self._patiently(self.stores.ledger, become_visible)
+        finally:
+            self.writing = False
         self.s, self.kept, self.secret = s, state, secret
 
     async def _patiently(self, store: Store, work: Callable[[Any], R]) -> R:
