@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import deque
 from pathlib import Path
 
 import nats
@@ -39,7 +40,7 @@ async def app(scope, receive, send):
     await send({"type": "http.response.body", "body": b'{"id":"0","arm":0,"name":"arm 0","learned":true}'})
 uvicorn.run(app, port=int(sys.argv[1]), http="httptools", lifespan="off", log_level="critical", access_log=False)
 """
-TRIES, AT_ONCE, LINES, ROUNDS = 200, 256, 256, 100
+TRIES, TURN, AT_ONCE, LINES, ROUNDS = 200, 10, 256, 256, 100
 LATE = {"within": "28 days"}  # no turn is taken meanwhile: this is about answers
 
 
@@ -71,9 +72,9 @@ def federation(folder: Path, names=("north",), algorithm="dp-ucb-int", **tables)
     return load_federation(folder / names[0] / "federation.toml")
 
 
-def times(work) -> list[float]:
+def times(work, tries=TRIES) -> list[float]:
     found = []
-    for _ in range(TRIES):
+    for _ in range(tries):
         began = time.perf_counter()
         work()
         found.append(time.perf_counter() - began)
@@ -101,29 +102,31 @@ def on_disk(folder: Path) -> Section:
         os.fsync(file)
 
     async def measure() -> dict[str, float]:
+        syncs, asks, many, ids = [], [], [], deque()
         async with opened(folder / "north") as (node, _):
 
-            async def tell():
-                await node.tell((await node.ask()).id, 1.0)
+            async def ask():
+                ids.append((await node.ask()).id)
 
-            syncs, asks, both = times(sync), await waits(node.ask), await waits(tell)
-            syncs += times(sync)
-            ids = [(await node.ask()).id for _ in range(AT_ONCE)]
-            began = time.perf_counter()
-            for id in ids:
-                await node.tell(id, 1.0)
-            single = (time.perf_counter() - began) / AT_ONCE
-            many = []
+            async def tell():
+                await node.tell(ids.popleft(), 1.0)
+
+            for _ in range(TRIES // TURN):  # by turns: whatever slows the disk meanwhile slows both
+                syncs += times(sync, TURN)
+                asks += await waits(ask, TURN)
+            tells = await waits(tell)
+            for _ in range(AT_ONCE):
+                await ask()
+            single = sum(await waits(tell, AT_ONCE)) / AT_ONCE
             for _ in range(5):
-                ids = [decision.id for decision in await asyncio.gather(*(node.ask() for _ in range(AT_ONCE)))]
+                made = await asyncio.gather(*(node.ask() for _ in range(AT_ONCE)))
                 began = time.perf_counter()
-                await asyncio.gather(*(node.tell(id, 1.0) for id in ids))
+                await asyncio.gather(*(node.tell(decision.id, 1.0) for decision in made))
                 many.append((time.perf_counter() - began) / AT_ONCE)
-            middle, ask = statistics.median(syncs), statistics.median(asks)
-            return {
-                "sync of 4 KiB": middle, "ask": ask, "tell": statistics.median(both) - ask, "tell, one after the other": single,
-                f"tell, {AT_ONCE} at once": min(many),
-            }  # fmt: skip
+        return {
+            "sync of 4 KiB": statistics.median(syncs), "ask": statistics.median(asks), "tell": statistics.median(tells),
+            "tell, one after the other": single, f"tell, {AT_ONCE} at once": min(many),
+        }  # fmt: skip
 
     rows = asyncio.run(measure())
     return Section("Questions and rewards on disk", "microseconds, p50", {name: 1e6 * value for name, value in rows.items()})
@@ -406,29 +409,17 @@ def after_a_crash(folder: Path) -> Section:
 
 async def around_turns(node: Node) -> tuple[list[float], list[float]]:
     """Of asks at rest, and of those that begin while a turn is on its way to the disk, by turns."""
-    began, under_way, write, dice = asyncio.Event(), False, node._write, random.Random(1)
-
-    async def watched(*what):
-        nonlocal under_way
-        under_way = True
-        began.set()
-        await write(*what)
-        under_way = False
-
-    node._write = watched
-    rest, turns = [], []
+    dice, rest, turns = random.Random(1), [], []
     while len(turns) < 300:
         await asyncio.sleep(0.01)  # all of the last turn is over
         (took,) = await waits(ask := Asked(node), 1)
         rest.append(took)
-        began.clear()
         await node.tell(ask.id, 1.0)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(began.wait(), 0.01)  # an arm that is not waited for ends no turn
+            await until(lambda: node.writing, 0.01, pause=0)  # an arm that is not waited for ends no turn
         await asyncio.sleep(dice.uniform(0, 0.001))
-        if under_way:
+        if node.writing:
             turns += await waits(node.ask, 1)
-    node._write = write
     return rest, turns
 
 
@@ -456,12 +447,12 @@ def broker(found, folder: Path):
         running.stop()
 
 
-async def until(true, seconds: float = 120.0) -> None:
+async def until(true, seconds: float = 120.0, pause: float = 0.001) -> None:
     end = time.perf_counter() + seconds
     while not true():
         if time.perf_counter() > end:
             raise TimeoutError
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(pause)
 
 
 def ready(port: int, token: str | None = None, seconds: float = 60.0) -> None:

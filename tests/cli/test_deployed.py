@@ -41,5 +41,12 @@ def test_what_to_install_is_said_in_one_line(command, core_only, words, tmp_path
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_agent_and_a_coordinator_have_the_same_options(command):
+    def options(*words):
+        return {word for word in command(*words, "--help").stdout.split() if word.startswith("--")}
+
+    assert options("agent", "run") == options("coordinator") >= {"--listen", "--certificate", "--key", "--called", "--log"}
+
+
 def test_the_core_needs_none_of_it(command, core_only):
     assert command("--help").returncode == command("studies").returncode == 0

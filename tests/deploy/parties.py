@@ -7,8 +7,8 @@ import shutil
 from coterie.deploy.federation import federation_text, load_federation
 from coterie.deploy.keys import load_keys, make_keys
 from coterie.deploy.message import Word
-from coterie.deploy.node import Broadcast
 from coterie.deploy.stores import Store, ledger
+from coterie.deploy.waiting import Broadcast
 from coterie.deploy.wire.broker import lay_out
 from coterie.deploy.wire.embedded import EmbeddedBroker, free_port
 from coterie.deploy.wire.envelope import sealer, unseal

@@ -18,6 +18,8 @@ from coterie.deploy.stores import Store, ledger, persons, rewards
 from coterie.errors import StorageError
 from coterie.kernel import UNIT
 
+LOG_ROOM = 1 << 17
+
 
 class Swapped(Node):
     """A mutant: the ledger is committed first."""
@@ -64,7 +66,7 @@ class Real:
 
     def __init__(self, stage: "Stage", folder: Path, disk: Disk, world: World):
         self.stage, self.world = stage, world
-        self.rewards = Store(folder / "rewards.db", rewards.SCHEMA, connect=disk.connect, inline=True)
+        self.rewards = Store(folder / "rewards.db", rewards.SCHEMA, connect=disk.connect, inline=True, room=LOG_ROOM)
         self.ledger = Store(folder / "ledger.db", ledger.SCHEMA, connect=disk.connect, inline=True)
         time, stores = stage.time, Stores(self.rewards, self.ledger)
         tools = {"seal": plain_seal, "unseal": plain_unseal, "sleep": time.sleep}

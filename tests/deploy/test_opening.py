@@ -55,6 +55,16 @@ def test_an_application_asks_and_tells(home):
         assert agent.ask().name == "b" and agent.view().silent == "withheld"
 
 
+@pytest.mark.parametrize("token, mode", [("", 0o600), ("too short", 0o600), ("a" * 40, 0o640)])
+def test_a_token_that_is_refused_is_refused_before_anything_is_opened(home, token, mode):
+    (home / "token").write_text(token)
+    (home / "token").chmod(mode)
+    before = {path.name for path in home.iterdir()}
+    with pytest.raises(AuthError, match="token"):
+        asyncio.run(serve(home, "agent", Listen(port=0), print))
+    assert {path.name for path in home.iterdir()} == before
+
+
 def test_the_same_key_is_the_same_decision_after_a_restart(home):
     with coterie.open_agent(home) as agent:
         made = {key: agent.ask(key) for key in ("x", "y", "z")}

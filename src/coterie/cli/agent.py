@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from coterie.cli.deployed import CALLED, CERTIFICATE, DIR, KEY, LISTEN, LOG, installed, serve_member
+from coterie.cli.deployed import DIR, installed, serving
 from coterie.cli.usage import Command
 from coterie.errors import UsageError
 
@@ -28,19 +28,12 @@ agent = typer.Typer(
 
 
 @agent.command(cls=Command)
-def run(
-    folder: Path = DIR,
-    listen: str = LISTEN,
-    certificate: Path = CERTIFICATE,
-    key: Path = KEY,
-    called: list[str] = CALLED,
-    log: str = LOG,
-) -> None:
+@serving("agent")
+def run() -> None:
     """Run the agent of this folder: it decides, learns with the others, and shows a page. Ctrl-C stops it.
 
     Example: coterie agent north/ --listen 127.0.0.1:8400
     """
-    serve_member("agent", folder, listen, certificate, key, called, log)
 
 
 @agent.command(cls=Command)

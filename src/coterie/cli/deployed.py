@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,6 @@ from coterie.cli.console import visible
 from coterie.errors import UsageError
 
 DIR = typer.Argument(metavar="DIR", help="The member's folder: its keys, federation.toml, and its state.")
-LISTEN = typer.Option("127.0.0.1:8400", metavar="ADDRESS", help="HOST:PORT, or unix:PATH. Beyond loopback TLS is needed.")
-CERTIFICATE = typer.Option(None, metavar="FILE", help="TLS: the certificate chain in PEM form.")
-KEY = typer.Option(None, metavar="FILE", help="TLS: its private key in PEM form.")
-LOG = typer.Option("text", "--log", metavar="text|json", help="What goes to stderr: alarms, or every event as JSON.")
-CALLED = typer.Option([], "--called", metavar="HOST", help="A further host name by which it may be called.")
 
 
 def installed() -> None:
@@ -46,18 +42,35 @@ def log_to_stderr(form: str) -> None:
     logger.setLevel(logging.INFO if form == "json" else logging.WARNING)
 
 
-def serve_member(
-    role: Any, folder: Path, listen: str, certificate: Path | None, key: Path | None, called: list[str], log: str
-) -> None:
-    """Until it is stopped. Where it listens goes to stdout, its log to stderr."""
-    installed()
-    if log not in ("text", "json"):
-        raise UsageError(f"--log must be text or json, got {log[:40]!r}")
-    from coterie.deploy.opening import serve
-    from coterie.deploy.web.serve import read_listen
+def serving(role: Any) -> Callable[[Callable[[], None]], Callable[..., None]]:
+    """A command that serves a member until it is stopped; the function below it has the command's name and help."""
 
-    def say(line: str) -> None:
-        print(visible(line), flush=True)
+    def command(named: Callable[[], None]) -> Callable[..., None]:
+        def serve_member(
+            folder: Path = DIR,
+            listen: str = typer.Option(
+                "127.0.0.1:8400", metavar="ADDRESS", help="HOST:PORT, or unix:PATH. Beyond loopback TLS is needed."
+            ),
+            certificate: Path = typer.Option(None, metavar="FILE", help="TLS: the certificate chain in PEM form."),
+            key: Path = typer.Option(None, metavar="FILE", help="TLS: its private key in PEM form."),
+            called: list[str] = typer.Option([], metavar="HOST", help="A further host name by which it may be called."),
+            log: str = typer.Option("text", metavar="text|json", help="What goes to stderr: alarms, or every event as JSON."),
+        ) -> None:
+            installed()
+            if log not in ("text", "json"):
+                raise UsageError(f"--log must be text or json, got {log[:40]!r}")
+            from coterie.deploy.opening import serve
+            from coterie.deploy.web.serve import read_listen
 
-    log_to_stderr(log)
-    asyncio.run(serve(folder, role, read_listen(listen, certificate, key, tuple(called)), say))
+            log_to_stderr(log)
+            asyncio.run(serve(folder, role, read_listen(listen, certificate, key, tuple(called)), say))
+
+        serve_member.__name__, serve_member.__doc__ = named.__name__, named.__doc__
+        return serve_member
+
+    return command
+
+
+def say(line: str) -> None:
+    """Where it listens goes to stdout, its log to stderr."""
+    print(visible(line), flush=True)

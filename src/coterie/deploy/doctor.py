@@ -172,7 +172,7 @@ def _schema(case: Case) -> str:
         if there:
             with reading(path, schema):
                 pass
-    return "rewards.db and ledger.db are of this version's form" if there else "there is nothing on disk yet"
+    return "rewards.db and ledger.db are of a form that this version takes" if there else "there is nothing on disk yet"
 
 
 def _chain(case: Case) -> str:

@@ -10,9 +10,8 @@ After a crash it happens again, from the same queue.
 """
 
 import asyncio
-import contextlib
 import os
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from math import inf, isnan, nan
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -22,6 +21,7 @@ from coterie.deploy.federation import Federation
 from coterie.deploy.journal import Note, pack
 from coterie.deploy.mailbox import Mailbox
 from coterie.deploy.message import Message, Word
+from coterie.deploy.recovery import recover
 from coterie.deploy.refusals import Unfit, UnknownDecision
 from coterie.deploy.roles import SERVER, make_roles
 from coterie.deploy.secure.sealing import Box
@@ -30,20 +30,21 @@ from coterie.deploy.stores import Store, ledger, rewards, secrets
 from coterie.deploy.stores.chain import digest
 from coterie.deploy.stores.persons import Persons
 from coterie.deploy.view import View
+from coterie.deploy.waiting import Answers, Broadcast, Sleep, within
 from coterie.engines.chance import Chance
 from coterie.engines.guard import refill
 from coterie.engines.protocol import Event, Turn
-from coterie.errors import ProtocolError, StateError, StorageError, UsageError, hint
+from coterie.errors import ProtocolError, StorageError, UsageError, hint
 
 KEY_BYTES_MOST = 200
 UNCOMMITTED_MOST = 1000  # events and rewards before they are committed: a start plays their turns again
+PASSES_MOST = 6  # of the event loop, that who told a reward waits for the next plan
 PATIENCE = 60  # seconds that a full disk has to clear
 CLOCK_SLACK = 60.0  # seconds that a clock may have been set back
 
 R = TypeVar("R")
 Seal = Callable[[str, int, Word, bytes], bytes]
 Unseal = Callable[[str, bytes], Message]
-Sleep = Callable[[float], Awaitable[Any]]
 Entropy = Callable[[int], bytes]
 
 
@@ -59,42 +60,6 @@ class Decision(NamedTuple):
     arm: int
     name: str
     learned: bool
-
-
-class Broadcast:
-    """Wakes all who wait for the next time that something happens."""
-
-    def __init__(self) -> None:
-        self.event = asyncio.Event()
-
-    def wait(self) -> Awaitable[Any]:
-        """From this call on."""
-        return self.event.wait()
-
-    def tell(self) -> None:
-        self.event.set()
-        self.event = asyncio.Event()
-
-
-class Answers:
-    """Those under way: questions and rewards that wait for the disk."""
-
-    def __init__(self) -> None:
-        self.count, self.given = 0, Broadcast()
-
-    @contextlib.contextmanager
-    def one(self) -> Iterator[None]:
-        self.count += 1
-        try:
-            yield
-        finally:
-            self.count -= 1
-            self.given.tell()
-
-    async def next(self) -> None:
-        """Until one of them is given; at once where there is none."""
-        if self.count:
-            await self.given.wait()
 
 
 class Node:
@@ -121,6 +86,7 @@ class Node:
         self.stopped, self.withheld = False, set[int]()
         self.over = False  # said by a clock
         self.changed, self.outgoing, self.progress, self.answers = Broadcast(), Broadcast(), Broadcast(), Answers()
+        self.writing = False  # a turn is on its way to the disk
         self.holding = False  # what was released is on disk, and nothing leaves before its tick
         self._now, self._latest = now, 0.0
         self._oldest = -inf  # no open decision was made before: the windows of none are looked at until that one's is over
@@ -143,55 +109,13 @@ class Node:
         persons       the budget of persons, where the agent keeps one
         """
         node = cls(federation, name, stores, now, seal, sleep, chances, entropy, persons)
-        await node._recover(unseal)
+        await recover(node, unseal)
         return node
 
-    async def _recover(self, unseal: Unseal) -> None:
-        epsilon, delta = self.federation.allowance
-        private = self.federation.privacy != "none"
-        facts = ledger.Facts(
-            self.federation.run, self.name, self.federation.arms, self.federation.algorithm.name, epsilon if private else None,
-            delta,
-        )  # fmt: skip
-        await self.stores.ledger.do(lambda c: ledger.introduce(c, facts))
-        await self.stores.ledger.do(ledger.verify_chain)
-        await self._check_clock()
-        state = await self.stores.ledger.do(ledger.last_state)
-        self.s = state.s if state else 0
-        await self._recover_secret(state)
-        await self.stores.rewards.do(lambda c: rewards.drop_after(c, self.s))
-        if self.persons is not None:
-            await self.persons.introduce(await self.stores.rewards.do(rewards.learning))
-        for reward in await self.stores.rewards.do(rewards.queue):
-            self.desk.add(reward)
-        if self.agent and self.agent.budget:
-            self.agent.budget.spend(await self.stores.ledger.do(ledger.spent))
-            self.seen.paid = len(self.agent.budget.events)
-        self.withheld, self.stopped = await self.stores.ledger.do(lambda c: (ledger.withheld(c), ledger.stopped(c)))
-        self.mail = Mailbox(await self.stores.ledger.do(ledger.taken))
-        self.seen.recall(unseal(row.lane, row.body) for row in await self.stores.ledger.do(ledger.last_words))
-        for row in await self.stores.ledger.do(ledger.inbox):
-            self.seen.recall(self.mail.arrive(unseal(row.lane, row.body)))
-        await self._recall_for_pages()
-
-    async def _recover_secret(self, state: ledger.State | None) -> None:
-        found = await self.stores.rewards.do(lambda c: secrets.check(c, self.whose, len(self.federation.arms)))
-        if found and max(found) > self.s + 1:
-            raise StateError("the ledger is older than the rewards beside it; a ledger that was restored cannot go on")
-        if state is None and self.s not in found:
-            await self.stores.rewards.do(lambda c: secrets.introduce(c, self.secret))
-            return
-        if self.s not in found:
-            raise StateError(f"the secret of state {self.s} must be there, and rewards.db does not have it")
-        self.origin, self.secret = found[self.s].origin, secrets.pack(found[self.s])
-        if state is not None:
-            self.kept = state.parts
-            self._take()
-
-    async def _check_clock(self) -> None:
-        latest = await self.stores.rewards.do(rewards.latest)
-        self._latest = latest or 0.0
-        if (behind := self._latest - self._now()) > CLOCK_SLACK:
+    def check_clock(self, latest: float) -> None:
+        """Against the last decision or closing on disk."""
+        self._latest = latest
+        if (behind := latest - self._now()) > CLOCK_SLACK:
             raise UsageError(f"the clock must not be behind the last decision or closing, got one {behind:.0f} seconds behind")
 
     def now(self) -> float:
@@ -295,8 +219,18 @@ class Node:
         except ProtocolError as error:
             raise Unfit(str(error)) from None
         at_once = self.federation.rewards.within == "at once"
-        word, _ = await self._of_decision(lambda c: rewards.tell(c, id, steps, at_once), self._told)
+        word, queued = await self._of_decision(lambda c: rewards.tell(c, id, steps, at_once), self._told)
+        if queued:
+            await self._let_a_plan_begin()
         return word
+
+    async def _let_a_plan_begin(self) -> None:
+        """A turn gives way to answers: who has told the last reward of a plan and asks without a pause would meet it between
+        two plans, every time, and be answered an idle arm. Nobody waits for a commit."""
+        for _ in range(PASSES_MOST):
+            if not self.desk.ready or self.writing or self.holding or self.silent:
+                return
+            await asyncio.sleep(0)
 
     def _told(self, told: tuple[str, rewards.Queued | None]) -> None:
         _, queued = told
@@ -442,7 +376,7 @@ class Node:
 
     async def arrival(self, seconds: float | None = None) -> bool:
         """Something came, or something happened that a clock should look at; False: so many seconds are over."""
-        return await _within(self.progress.wait(), seconds, self.sleep)
+        return await within(self.progress.wait(), seconds, self.sleep)
 
     def begin(self, t: int) -> None:
         """Make a plan, and serve it. An agent that has stopped makes none."""
@@ -462,7 +396,7 @@ class Node:
     def drop(self) -> None:
         """Back to the last commit: what was heard since then is unheard, and what was used is in its queue."""
         self.desk.unserve()
-        self._take()
+        self.go_back()
         self.mail.unhear()
         self.notes.clear()
         self.words.clear()
@@ -557,9 +491,13 @@ class Node:
             done = ledger.Turn(s, t, state, released, tuple(said), heard, refused=refused, journal=journal)
             ledger.commit_turn(c, done)
 
-        await self.answers.next()  # one sync for it and for the answer after that
-        await self._patiently(self.stores.rewards, lambda c: rewards.keep_secret(c, s, secret, used))
-        await self._patiently(self.stores.ledger, become_visible)
+        self.writing = True
+        try:
+            await self.answers.next()  # one sync for it and for the answer after that
+            await self._patiently(self.stores.rewards, lambda c: rewards.keep_secret(c, s, secret, used))
+            await self._patiently(self.stores.ledger, become_visible)
+        finally:
+            self.writing = False
         self.s, self.kept, self.secret = s, state, secret
 
     async def _patiently(self, store: Store, work: Callable[[Any], R]) -> R:
@@ -591,7 +529,8 @@ class Node:
         kept = {role: who.secret.tobytes() for role, who in self.roles.items()}
         return secrets.pack(secrets.Secret(kept, self.whose, self.origin))
 
-    def _take(self) -> None:
+    def go_back(self) -> None:
+        """To the last commit."""
         secret, self.memo = secrets.unpack(self.secret, self.whose), self.kept["memo"]
         for role, who in self.roles.items():
             start = f"{role}/"
@@ -619,14 +558,6 @@ class Node:
     def view(self) -> View:
         return self.seen.view(self.t, self.agent, self.worth, self.withheld, self.silent)
 
-    async def _recall_for_pages(self) -> None:
-        counts = await self.stores.rewards.do(rewards.counts)
-        self.seen.choices.update({arm: answers for arm, (answers, _) in counts.items()})
-        self.seen.learned = sum(learn for _, learn in counts.values())
-        self.seen.waiting = len(await self.stores.rewards.do(rewards.under_way))
-        for _, t, release in await self.stores.ledger.do(ledger.releases):
-            self.seen.release(t, (release,))
-
 
 def _size(text: Any) -> int:
     """In bytes; -1 where it is no text."""
@@ -634,17 +565,3 @@ def _size(text: Any) -> int:
         return len(text.encode()) if isinstance(text, str) else -1
     except UnicodeEncodeError:
         return -1
-
-
-async def _within(happens: Awaitable[Any], seconds: float | None, sleep: Sleep) -> bool:
-    """Whether it happens before so many seconds are over."""
-    if seconds is None:
-        await happens
-        return True
-    tasks = [asyncio.ensure_future(each) for each in (happens, sleep(seconds))]
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        return tasks[0].done()
-    finally:
-        for task in tasks:
-            task.cancel()

@@ -38,6 +38,7 @@ from coterie.deploy.wire.wire import Wire
 from coterie.errors import AuthError, CoterieError, UsageError
 
 FILE, TOKEN = "federation.toml", "token"
+LOG_ROOM = 6 << 20  # bytes of rewards.db's log: more than comes between two checkpoints
 LOG_PAUSE = 0.5  # seconds between two looks at what may be seen
 Role = Literal["agent", "coordinator"]
 A = {"agent": "an agent", "coordinator": "the coordinator"}
@@ -76,7 +77,7 @@ async def opened(folder: Path, role: Role = "agent") -> AsyncIterator[Running]:
             f"{folder}: must be the folder of {A[role]}, got that of {name}, {A[found]}: run `coterie {found} {folder}`"
         )
     with place(folder, federation, name) as held, contextlib.ExitStack() as after:
-        stores = Stores(Store(held.rewards, rewards.SCHEMA, near=True), Store(held.ledger, ledger.SCHEMA))
+        stores = Stores(Store(held.rewards, rewards.SCHEMA, near=True, room=LOG_ROOM), Store(held.ledger, ledger.SCHEMA))
         for store in stores:
             after.callback(store.close)
         persons = open_persons(folder, federation, name)
@@ -137,6 +138,8 @@ async def _once(event: asyncio.Event, work: Callable[[], Coroutine[Any, Any, Non
 
 async def serve(folder: Path, role: Role, listen: Listen, say: Callable[[str], None]) -> None:
     """What `coterie agent` and `coterie coordinator` do, until they are stopped or cannot go on."""
+    if (folder / TOKEN).exists():
+        token_of(folder / TOKEN)  # one that is refused is refused before anything is opened
     with taken(listen) as (where, sock):
         async with opened(folder, role) as (node, life), serving(node, token_of(folder / TOKEN), where, sock):
             say(f"{node.name}: {where.address} (writing needs the token in {folder / TOKEN})")

@@ -1,5 +1,6 @@
 """Decisions, their rewards and the queue: told once, counted once, at the end of a window or at once."""
 
+import asyncio
 import sqlite3
 from contextlib import closing
 
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coterie.deploy.refusals import Closed, Conflict, UnknownDecision
-from coterie.deploy.stores import rewards
+from coterie.deploy.stores import Store, rewards
 from coterie.deploy.stores.rewards import Decision, Queued
 
 
@@ -23,6 +24,21 @@ def made():
 def c():
     with closing(made()) as connection:
         yield connection
+
+
+def test_a_question_without_a_key_is_three_pages_of_the_log_and_its_reward_one(tmp_path):
+    """Each is a part of what an answer waits for."""
+    store, log = Store(tmp_path / "rewards.db", rewards.SCHEMA, inline=True), tmp_path / "rewards.db-wal"
+
+    def pages(work):
+        before = log.stat().st_size
+        asyncio.run(store.do(work))
+        return (log.stat().st_size - before) // 4096
+
+    ids = "abc"
+    assert [pages(lambda c, id=id: ask(c, id)) for id in ids] == [3] * 3
+    assert [pages(lambda c, id=id: rewards.tell(c, id, 5, at_once=False)) for id in ids] == [1] * 3
+    store.close()
 
 
 def ask(c, id, at=0.0, arm=0, learns=True, key=None):

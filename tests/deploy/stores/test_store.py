@@ -238,6 +238,47 @@ def test_what_follows_a_commit_and_fails_is_told_and_takes_nobody_with_it(tmp_pa
     asyncio.run(run())
 
 
+@pytest.mark.parametrize("when, kept", [("word", False), ("COMMIT", False), ("after COMMIT", True)])
+def test_ctrl_c_in_a_commit_of_the_loop_leaves_a_store_that_goes_on(tmp_path, when, kept):
+    """It comes in the midst of a work, before a commit is made, and just after it; whoever waits is told which."""
+
+    class Interrupted:
+        def __init__(self, path):
+            self.real, self.armed = sqlite3.connect(path, isolation_level=None, check_same_thread=False), False
+
+        def execute(self, statement, *values):
+            self.interrupt(statement)
+            found = self.real.execute(statement, *values)
+            self.interrupt(f"after {statement}")
+            return found
+
+        def interrupt(self, where):
+            if self.armed and where == when:
+                self.armed = False
+                raise KeyboardInterrupt
+
+        def __getattr__(self, name):
+            return getattr(self.real, name)
+
+    def word(c):
+        put("a")(c)
+        c.interrupt("word")
+        return "a"
+
+    loop = asyncio.new_event_loop()
+    store, told = opened(tmp_path, connect=Interrupted, near=True), []
+    store._connection.armed = True
+    waits = loop.create_task(store.do(word, told.append))
+    with pytest.raises(KeyboardInterrupt):
+        loop.run_until_complete(waits)
+    (found,) = loop.run_until_complete(asyncio.gather(waits, return_exceptions=True))
+    assert (found, told) == ("a", ["a"]) if kept else isinstance(found, StorageError) and not told
+    loop.run_until_complete(store.do(put("b")))
+    assert loop.run_until_complete(store.do(words)) == (["a", "b"] if kept else ["b"])
+    store.close()
+    loop.close()
+
+
 def test_what_waits_when_a_store_is_closed_is_done_and_nothing_after_it(tmp_path):
     async def life():
         store = opened(tmp_path)

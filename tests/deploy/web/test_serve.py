@@ -3,6 +3,7 @@
 import datetime
 import socket
 import stat
+from pathlib import Path
 
 import pytest
 from cryptography import x509
@@ -41,6 +42,13 @@ def test_beyond_loopback_it_speaks_tls(served, certificate):
         with socket.create_connection(("127.0.0.1", place.listen.port), 20) as plain:
             plain.sendall(b"GET /v1/state HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert not plain.recv(100).startswith(b"HTTP/")
+
+
+@pytest.mark.parametrize("option, given", [("certificate", Path("c.pem")), ("key", Path("k.pem")), ("called", ("north",))])
+def test_a_unix_socket_refuses_by_name_what_it_would_not_use(option, given):
+    named = {"names" if option == "called" else option: given}
+    with pytest.raises(UsageError, match=f"--{option} must be left out where --listen is unix:PATH"):
+        read_listen("unix:/run/north.sock", **named)
 
 
 def test_a_unix_socket_is_its_owners_alone_and_one_of_the_dead_is_replaced(served, tmp_path):

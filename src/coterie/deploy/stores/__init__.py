@@ -9,6 +9,7 @@ A transaction over two files is not atomic, so their order is the protocol. At t
 A start goes on from the last state s of the ledger; later secrets are dropped, and what they used is free again.
 """
 
-from coterie.deploy.stores.store import Schema, Store
+from coterie.deploy.stores.schema import Schema
+from coterie.deploy.stores.store import Store
 
 __all__ = ["Schema", "Store"]

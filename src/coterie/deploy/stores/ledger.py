@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from msgspec import DecodeError, msgpack
 
 from coterie.deploy.stores.chain import digest, links
-from coterie.deploy.stores.store import Schema
+from coterie.deploy.stores.schema import Schema
 from coterie.errors import StateError
 from coterie.privacy.events import Event, events_of
 from coterie.privacy.mechanisms import MECHANISMS, Mechanism

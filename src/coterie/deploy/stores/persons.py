@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from coterie.deploy.stores.chain import digest
-from coterie.deploy.stores.store import Schema, Store
+from coterie.deploy.stores.schema import Schema
+from coterie.deploy.stores.store import Store
 from coterie.errors import StateError
 
 SCHEMA = Schema(

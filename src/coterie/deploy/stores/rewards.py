@@ -11,17 +11,21 @@ from math import inf
 from typing import Any, Literal, NamedTuple
 
 from coterie.deploy.refusals import Closed, Conflict, UnknownDecision
-from coterie.deploy.stores.store import Schema
+from coterie.deploy.stores import older
+from coterie.deploy.stores.schema import Schema
 
 OPEN, VOID, CLOSED = 0, 1, 2
 SCHEMA = Schema(
     application=0xC07E71E,
-    version=1,
+    version=2,
     statements=(
         """CREATE TABLE decision(
-            n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, key TEXT UNIQUE, arm INTEGER NOT NULL, at REAL NOT NULL,
+            n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, key TEXT, arm INTEGER NOT NULL, at REAL NOT NULL,
             learns INTEGER NOT NULL, state INTEGER NOT NULL DEFAULT 0, told INTEGER NOT NULL DEFAULT 0,
-            value INTEGER, place INTEGER UNIQUE, used INTEGER) STRICT""",
+            value INTEGER, place INTEGER, used INTEGER) STRICT""",
+        # of what is there: an empty key or place would be a page more in every commit
+        "CREATE UNIQUE INDEX keys ON decision(key) WHERE key IS NOT NULL",
+        "CREATE UNIQUE INDEX places ON decision(place) WHERE place IS NOT NULL",
         "CREATE INDEX open ON decision(at) WHERE state = 0",
         "CREATE INDEX queue ON decision(place) WHERE place IS NOT NULL AND used IS NULL",
         "CREATE INDEX used ON decision(used) WHERE used IS NOT NULL",
@@ -29,6 +33,7 @@ SCHEMA = Schema(
         "CREATE TABLE closing(number INTEGER PRIMARY KEY, until REAL NOT NULL) STRICT",
         "CREATE TABLE forgotten(before REAL NOT NULL, decisions INTEGER NOT NULL, place INTEGER NOT NULL) STRICT",
     ),
+    older=older.REWARDS,
 )
 
 
@@ -52,7 +57,8 @@ class Queued:
 def decide(c: Any, id: str, key: str | None, arm: int, at: float, learns: bool) -> Decision:
     """A decision, or, where the key is known, the one that it got before."""
     row = c.execute(
-        "INSERT INTO decision(id, key, arm, at, learns) VALUES(?, ?, ?, ?, ?) ON CONFLICT(key) DO NOTHING RETURNING n",
+        "INSERT INTO decision(id, key, arm, at, learns) VALUES(?, ?, ?, ?, ?)"
+        " ON CONFLICT(key) WHERE key IS NOT NULL DO NOTHING RETURNING n",
         (id, key, arm, at, int(learns)),
     ).fetchone()
     known = None if row else find(c, key)
@@ -73,11 +79,11 @@ def tell(c: Any, id: str, value: int, at_once: bool) -> tuple[Literal["new", "sa
         raise Conflict("a decision must be told one reward, and none if it was cancelled; got another word on this one")
     if state == CLOSED:
         raise Closed("a reward must come before its window closes; the window of this decision is closed")
-    place = _next_place(c) if at_once and learns else None
-    c.execute(
-        "UPDATE decision SET value = ?, told = 1, state = ?, place = ? WHERE id = ?",
-        (value, CLOSED if at_once else OPEN, place, id),
-    )
+    if not at_once:
+        c.execute("UPDATE decision SET value = ?, told = 1 WHERE id = ?", (value, id))
+        return "new", None
+    place = _next_place(c) if learns else None
+    c.execute("UPDATE decision SET value = ?, told = 1, state = ?, place = ? WHERE id = ?", (value, CLOSED, place, id))
     return "new", None if place is None else Queued(place, arm, value)
 
 
@@ -101,7 +107,7 @@ def close_until(c: Any, until: float, missing: int | None) -> list[Queued]:
     is none.
     """
     rows = c.execute(
-        "SELECT n, arm, learns, told, value FROM decision WHERE state = 0 AND at <= ? ORDER BY n", (until,)
+        "SELECT n, arm, learns, told, value FROM decision INDEXED BY open WHERE state = 0 AND at <= ? ORDER BY n", (until,)
     ).fetchall()
     if not rows:
         return []
@@ -202,5 +208,7 @@ def _row(c: Any, id: str) -> tuple:
 
 
 def _next_place(c: Any) -> int:
-    rows = c.execute("SELECT max(place) FROM decision UNION ALL SELECT max(place) FROM forgotten").fetchall()
+    rows = c.execute(
+        "SELECT max(place) FROM decision WHERE place IS NOT NULL UNION ALL SELECT max(place) FROM forgotten"
+    ).fetchall()
     return 1 + max(place or 0 for (place,) in rows)

@@ -20,6 +20,8 @@ from threading import Lock, Thread
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
+from coterie.deploy.stores.room import make_room
+from coterie.deploy.stores.schema import Schema, check_schema, create, renew
 from coterie.errors import AuthError, StateError, StorageError
 from coterie.files import refused
 
@@ -28,7 +30,7 @@ Work = Callable[[Any], Any]
 GATHERED_MOST = 32  # works that are handed in together: where there are more, the thread has begun when the last one comes
 GROUPS_MOST = 64  # in one commit
 QUICK = 0.003  # seconds: a commit that takes longer is one for the thread, so that others are answered meanwhile
-CHANGES_TO_CHECKPOINT = 200  # rows; a commit of one takes some five pages of 4 KiB: the log stays at a few MB
+CHANGES_TO_CHECKPOINT = 200  # rows; a commit of one takes three pages of 4 KiB and more: the log stays at a few MB
 OWN_FAULTS = {  # of a statement, and not of the disk
     sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_MISUSE, sqlite3.SQLITE_RANGE,
     sqlite3.SQLITE_TOOBIG,
@@ -38,24 +40,20 @@ SAID_BY_SQLITE = (sqlite3.Error, UnicodeDecodeError)
 DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
-class Schema(NamedTuple):
-    """What a file holds. `application` tells our files apart from each other and from all else; `version` only ever grows."""
-
-    application: int
-    version: int
-    statements: tuple[str, ...]
-
-
 def connect(path: Path) -> Any:
     return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
 
 
 class Store:
-    """`connect` gives a connection without transactions of its own. `inline`: no thread, every work is a commit by itself."""
+    """`connect` gives a connection without transactions of its own. `inline`: no thread, every work is a commit by itself.
+
+    `room`: bytes that its log has from the start.
+    """
 
     def __init__(
-        self, path: Path, schema: Schema, *, connect: Callable[[Path], Any] = connect, inline: bool = False, near: bool = False
-    ):
+        self, path: Path, schema: Schema, *, connect: Callable[[Path], Any] = connect, inline: bool = False, near: bool = False,
+        room: int = 0,
+    ):  # fmt: skip
         self.path, self.schema, self.near, self.broken, self._closed, self._changes = path, schema, near, False, False, 0
         self._connection: Any = None
         with refused(path, "opened"):
@@ -70,8 +68,11 @@ class Store:
             self._prepare()
         except SAID_BY_SQLITE as error:
             raise self._failure(error) from error
+        if room:
+            make_room(path.with_name(f"{path.name}-wal"), room)
         self._using, self._counting, self._handed, self._took = Lock(), Lock(), 0, 0.0
-        self._gathered: deque = deque()
+        self._done: list[Answer] | None = None  # by a commit; also by one that was interrupted, if it is on disk
+        self._gathered: deque[Given] = deque()
         self._waiting: SimpleQueue = SimpleQueue()
         self._thread = None if inline else Thread(target=self._work, name=f"coterie {path.name}", daemon=True)
         if self._thread:
@@ -95,7 +96,7 @@ class Store:
             return answered(answer)
         loop = asyncio.get_running_loop()
         future = loop.create_future()
-        self._gathered.append((work, Waiting(future, then), loop, large))
+        self._gathered.append(Given(work, Waiting(future, then), loop, large))
         if len(self._gathered) < GATHERED_MOST:
             loop.call_soon(self._hand_in)
         else:
@@ -106,30 +107,35 @@ class Store:
         """What one pass of a loop brings is handed in together, or in a few parts: to wake the thread costs more than a row."""
         group = self._gather()
         if self._is_for_here(group) and self._using.acquire(blocking=False):
-            ((work, waiting, loop, _),) = group
-            try:
-                (answer,) = self._commit([work])
-            finally:
-                self._using.release()
-            loop.call_soon(hand_over, [(waiting, answer)])  # after those that the thread has handed over before
-            group = []
+            self._commit_here(group.pop())
         if group or self._changes >= CHANGES_TO_CHECKPOINT:
             self._count(1)
             self._waiting.put(group)
 
-    def _is_for_here(self, group: list) -> bool:
+    def _commit_here(self, given: "Given") -> None:
+        """Ctrl-C may come at any moment of it: who waits is told what became of the work, and the store goes on."""
+        answer = Answer(error=StorageError(f"{self.path}: cannot be written: it was interrupted"))
+        try:
+            (answer,) = self._commit([given.work])
+        except BaseException:
+            (answer,) = self._done or (answer,)
+            raise
+        finally:
+            self._using.release()
+            given.loop.call_soon(hand_over, [(given.waiting, answer)])  # after those that the thread has handed over before
+
+    def _is_for_here(self, group: list["Given"]) -> bool:
         if not self.near or len(group) != 1 or self._handed > 0 or self._took > QUICK:
             return False
-        _, _, loop, large = group[0]
-        return not large and loop is asyncio.get_running_loop()
+        return not group[0].large and group[0].loop is asyncio.get_running_loop()
 
     def _count(self, groups: int) -> None:
         """Those that the thread has: nobody overtakes them."""
         with self._counting:
             self._handed += groups
 
-    def _gather(self) -> list:
-        group = []
+    def _gather(self) -> list["Given"]:
+        group: list[Given] = []
         with contextlib.suppress(IndexError):
             while True:
                 group.append(self._gathered.popleft())
@@ -158,18 +164,12 @@ class Store:
             self._connection.close()
 
     def _prepare(self) -> None:
-        schema = self.schema
         for pragma in ("journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=0"):
             self._execute(f"PRAGMA {pragma}").fetchall()
-        if not self._execute("SELECT 1 FROM sqlite_master").fetchone():
-            self._execute("BEGIN IMMEDIATE")
-            for statement in schema.statements:
-                self._execute(statement)
-            self._execute(f"PRAGMA application_id={schema.application}")
-            self._execute(f"PRAGMA user_version={schema.version}")
-            self._execute("COMMIT")
-            return
-        check_schema(self._connection, self.path, schema)
+        if self._execute("SELECT 1 FROM sqlite_master").fetchone():
+            renew(self._connection, self.path, self.schema)
+        else:
+            create(self._connection, self.schema)
 
     def _work(self) -> None:
         """The thread: all that waits is one group."""
@@ -181,9 +181,9 @@ class Store:
             ended = None in groups
             group = [each for one in groups if one is not None for each in one]
             with self._using:
-                answers = self._commit([work for work, *_ in group]) if group else []
-            for loop in {loop for _, _, loop, _ in group}:
-                mine = [(waiting, answer) for (_, waiting, its, _), answer in zip(group, answers, strict=True) if its is loop]
+                answers = self._commit([given.work for given in group]) if group else []
+            for loop in {given.loop for given in group}:
+                mine = [(given.waiting, answer) for given, answer in zip(group, answers, strict=True) if given.loop is loop]
                 if not loop.is_closed():
                     loop.call_soon_threadsafe(hand_over, mine)
             with self._using:
@@ -196,14 +196,20 @@ class Store:
             return [Answer(error=StorageError(f"{self.path}: cannot be written any more: the disk has refused before"))] * len(
                 group
             )
-        began = monotonic()
+        began, self._done = monotonic(), None
         try:
             self._execute("BEGIN IMMEDIATE")
             answers = self._together(group) or self._each_apart(group)
             self._changes += len(group)
+            self._done = answers
             self._execute("COMMIT")
         except Exception as error:  # whatever it is: nobody may wait for ever
             return [Answer(error=self._failure(error))] * len(group)
+        except BaseException:
+            if self._connection.in_transaction:
+                self._done = None
+                self._execute("ROLLBACK")
+            raise
         finally:
             self._took = monotonic() - began
         return answers
@@ -277,6 +283,15 @@ class Waiting(NamedTuple):
     then: Callable[[Any], None] | None
 
 
+class Given(NamedTuple):
+    """A work, who waits for its answer, and in which loop."""
+
+    work: Work
+    waiting: Waiting
+    loop: asyncio.AbstractEventLoop
+    large: bool
+
+
 def hand_over(answers: list[tuple[Waiting, Answer]]) -> None:
     """Who waits goes on after this: whatever `then` does has happened before, and whom it wakes goes on earlier."""
     for (_, then), answer in answers:
@@ -323,15 +338,3 @@ def reading(path: Path, schema: Schema) -> Iterator[Any]:
             yield c
     except SAID_BY_SQLITE as error:
         raise explained(path, error, "read") from error
-
-
-def check_schema(c: Any, path: Path, schema: Schema) -> None:
-    """The file is one of ours, of a version that is known, and its tables are as they were made."""
-    application, version = (c.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
-    if application != schema.application:
-        raise StateError(f"{path}: must be a file that Coterie made for this place, got another one")
-    if version > schema.version:
-        raise StateError(f"{path}: must be of schema {schema.version} or older, got {version}: take a newer Coterie")
-    made = {(kind, text) for kind, text in c.execute("SELECT type, sql FROM sqlite_master WHERE sql IS NOT NULL")}
-    if made != {(statement.split()[1].lower(), statement) for statement in schema.statements}:
-        raise StateError(f"{path}: is damaged: its tables are not as they were made; it stays as it is")
