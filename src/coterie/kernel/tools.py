@@ -76,6 +76,18 @@ def highest(m):
 
 
 @inline
+def bits_of(x):
+    """Of a float64, as a whole number: a field of whole numbers can keep them for a while."""
+    return np.float64(x).view(np.int64)
+
+
+@inline
+def of_bits(bits):
+    """The number with these bits."""
+    return np.int64(bits).view(np.float64)
+
+
+@inline
 def nearest(x):
     """The nearest whole number to |x| < 2^51, by its bits: a conversion would keep loops from using vectors."""
     return np.float64(x + 6755399441055744.0).view(np.int64) - 0x4338000000000000
