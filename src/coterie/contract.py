@@ -163,7 +163,7 @@ def order(plan, arm, pulls):
     if (arm >= 0) & (arm < plan.arms) & (pulls >= 0) & (e < len(plan.arm)):
         plan.arm[e] = arm
         plan.pulls[e] = pulls
-        plan.entries += 1
+        plan.entries = e + 1
     else:
         plan.wrong += 1
 

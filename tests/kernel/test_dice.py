@@ -52,6 +52,14 @@ def test_distant_nodes_and_draws_share_no_word_either():
     assert len(np.unique(words)) == len(words)
 
 
+def test_steps_by_the_first_side_come_by_every_side():
+    """Loops that go through all sides in turn rest on it."""
+    start = die = stream(fold(7, 0), 3, NOISE, 5)
+    for i in range(100):
+        die = side(die, 0)
+        assert die == side(start, i)
+
+
 def test_a_seed_and_a_replication_cannot_be_exchanged():
     """An accident has a chance of 1e-10."""
     keys = [fold(seed, replication) for seed in range(200) for replication in range(200)]

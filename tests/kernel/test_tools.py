@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from coterie.kernel import argmax, highest, larger, level, nearest, ones, wrap
-from coterie.kernel.tools import quick_log
+from coterie.kernel.tools import bits_of, of_bits, quick_log
 
 
 def error(x):
@@ -76,3 +76,10 @@ def test_larger_is_the_maximum_of_two_integers(a, b):
 @example(-0.0)
 def test_nearest_rounds_as_python_does(x):
     assert nearest(x) == round(x)
+
+
+@given(st.floats(allow_nan=False))
+@example(-0.0)
+def test_a_number_comes_back_from_its_bits(x):
+    assert bits_of(x) == int(np.array(x).view(np.int64))
+    assert str(of_bits(bits_of(x))) == str(x)

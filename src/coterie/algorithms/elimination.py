@@ -93,8 +93,9 @@ def publish(open, p, t, plan, out):  # step 3
 
 @node
 def count_samples(open, p, t, plan, out):
+    done = open.samples + open.pulls
     for e in range(plan.entries):
-        open.done[plan.arm[e]] = open.samples + open.pulls
+        open.done[plan.arm[e]] = done
 
 
 @node

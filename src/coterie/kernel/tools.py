@@ -98,6 +98,18 @@ def real_of(context, word):
 
 
 @inline
+def bits_of(x):
+    """Of a float64, as a whole number: a field of whole numbers can keep them for a while."""
+    return np.float64(x).view(np.int64)
+
+
+@inline
+def of_bits(bits):
+    """The number with these bits."""
+    return np.int64(bits).view(np.float64)
+
+
+@inline
 def nearest(x):
     """The nearest whole number to |x| < 2^51, by its bits: a conversion would keep loops from using vectors."""
     return np.int64(bits_of(x + 6755399441055744.0)) - 0x4338000000000000  # type: ignore[call-arg]

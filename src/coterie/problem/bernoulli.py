@@ -7,6 +7,7 @@ import numpy as np
 from numpy import float64
 
 from coterie.kernel import UNIT, binomial, capacity, node, record, side, uniform
+from coterie.kernel.tools import bits_of, of_bits
 from coterie.problem.linear import Law, lay_out, quality, regret, regret_until, violates
 
 __all__ = ["Bernoulli", "draw", "lay_out", "reach", "regret", "regret_until", "violates", "world"]
@@ -41,13 +42,17 @@ def reach(worlds: np.ndarray, arms: int) -> float:
 @node
 def draw(world, secret, plan, harvest, die):
     """One binomial number for any number of pulls. Keyed by arm: algorithms can be compared pairwise."""
-    single = True
-    for e in range(plan.entries):
+    single, entries = True, plan.entries
+    for e in range(entries):
         single &= plan.pulls[e] == 1
-    if single:  # a loop without calls
-        for e in range(plan.entries):
-            harvest.total[e] = UNIT if uniform(side(die, plan.arm[e]), 0) < world.means[plan.arm[e]] else 0
+    if single and entries == 1:  # the common case among peers
+        harvest.total[0] = UNIT if uniform(side(die, plan.arm[0]), 0) < world.means[plan.arm[0]] else 0
+    elif single:  # loops without calls; the first, which does not look means up, uses vectors
+        for e in range(entries):
+            harvest.total[e] = bits_of(uniform(side(die, plan.arm[e]), 0))
+        for e in range(entries):
+            harvest.total[e] = UNIT if of_bits(harvest.total[e]) < world.means[plan.arm[e]] else 0
     else:
-        for e in range(plan.entries):
+        for e in range(entries):
             k = plan.arm[e]
             harvest.total[e] = UNIT * binomial(side(die, k), plan.pulls[e], world.means[k])

@@ -15,7 +15,8 @@ def add_laplace(out, secret, die, lasting):
         wide &= UNIT * out.sensitivity[e] > WIDE * out.price[e]
     if wide:  # the common case, and a loop without branches
         for e in range(out.entries):
-            out.value[e] += wide_laplace(side(die, e), UNIT * out.sensitivity[e] / out.price[e])
+            die = side(die, 0)  # sides add up: side e of the die, by an addition and not a product
+            out.value[e] += wide_laplace(die, UNIT * out.sensitivity[e] / out.price[e])
     else:
         for e in range(out.entries):
             if out.price[e] < inf:
