@@ -20,6 +20,7 @@ import gc
 from collections.abc import Callable
 from typing import Any, cast
 
+from llvmlite.binding import Linkage
 from numba import njit
 from numba.core import ir, types
 from numba.core.codegen import JITCodeLibrary
@@ -65,10 +66,17 @@ class _Part(JITCodeLibrary):
 
     def finalize(self) -> None:
         self._raise_if_finalized()
-        for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
-            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == Linkage.external:
+                function.linkage = "linkonce_odr"  # it goes away once it is inlined
         self._finalized = True
+
+    def _get_module_for_linking(self) -> Any:
+        """With all that it calls, for code that is not ours: a whole takes each part by itself."""
+        if self._shared_module is None:
+            self._shared_module = self._final_module.clone()
+            link(self._shared_module, self._linking_libraries)
+        return self._shared_module
 
     def get_pointer_to_function(self, name: str) -> int:
         return 0
@@ -76,6 +84,27 @@ class _Part(JITCodeLibrary):
     @property
     def codegen(self) -> Any:
         return _NoEnvironment()
+
+
+class _Whole(JITCodeLibrary):
+    """Every part is linked once, and not again with each one that calls it."""
+
+    def finalize(self) -> None:
+        link(self._final_module, self._linking_libraries)
+        self._linking_libraries = []
+        super().finalize()
+
+
+def link(module: Any, libraries: list[Any]) -> None:
+    """These, and what they call."""
+    left, seen = list(libraries), set()
+    while left:
+        library = left.pop()
+        if library not in seen:
+            seen.add(library)
+            is_part = isinstance(library, _Part)
+            module.link_in(library._final_module if is_part else library._get_module_for_linking(), preserve=True)
+            left += library._linking_libraries if is_part else []
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
@@ -190,6 +219,8 @@ class WholeCompiler(OwnCompiler):
     """Compiling makes many objects and no garbage worth looking for."""
 
     def compile_extra(self, func: Callable) -> Any:
+        self.state.library = _Whole(self.state.targetctx.codegen(), func.__qualname__)
+        self.state.library.enable_object_caching()
         collecting = gc.isenabled()
         gc.disable()
         try:
