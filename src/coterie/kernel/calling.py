@@ -48,6 +48,7 @@ def _entry(run: Any, signature: tuple) -> Callable[..., int]:
     sorts = [sort for kind in signature for sort in _leaves(models[kind].get_argument_type())]
     taken = [c_void_p if isinstance(sort, ir.PointerType) else SORTS[str(sort)] for sort in sorts]
     address = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
+    assert address, "compiled code is called by its address"
     return CFUNCTYPE(c_int32, c_void_p, c_void_p, *taken)(address)
 
 

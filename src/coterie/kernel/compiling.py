@@ -66,16 +66,15 @@ class _Part(JITCodeLibrary):
 
     def finalize(self) -> None:
         self._raise_if_finalized()
-        for function in self._final_module.functions:
-            if not function.is_declaration and function.linkage == Linkage.external:
-                function.linkage = "linkonce_odr"  # it goes away once it is inlined
         self._finalized = True
 
     def _get_module_for_linking(self) -> Any:
         """With all that it calls, for code that is not ours: a whole takes each part by itself."""
         if self._shared_module is None:
             self._shared_module = self._final_module.clone()
-            link(self._shared_module, self._linking_libraries)
+            for library in link_parts(self._shared_module, self._linking_libraries):
+                self._shared_module.link_in(library._get_module_for_linking(), preserve=True)
+            let_go(self._shared_module, set())
         return self._shared_module
 
     def get_pointer_to_function(self, name: str) -> int:
@@ -90,21 +89,35 @@ class _Whole(JITCodeLibrary):
     """Every part is linked once, and not again with each one that calls it."""
 
     def finalize(self) -> None:
-        link(self._final_module, self._linking_libraries)
-        self._linking_libraries = []
+        own = {function.name for function in self._final_module.functions if not function.is_declaration}
+        self._linking_libraries = link_parts(self._final_module, self._linking_libraries)
+        let_go(self._final_module, own)
         super().finalize()
 
 
-def link(module: Any, libraries: list[Any]) -> None:
-    """These, and what they call."""
-    left, seen = list(libraries), set()
+def link_parts(module: Any, libraries: list[Any]) -> list[Any]:
+    """The parts among these, and those that they call. What parts call beside is left for later: it is of a kind of which only
+    what is called already would be taken."""
+    parts = dict.fromkeys(library for library in libraries if isinstance(library, _Part))
+    others = dict.fromkeys(library for library in libraries if not isinstance(library, _Part))
+    left = [*parts]
     while left:
-        library = left.pop()
-        if library not in seen:
-            seen.add(library)
-            is_part = isinstance(library, _Part)
-            module.link_in(library._final_module if is_part else library._get_module_for_linking(), preserve=True)
-            left += library._linking_libraries if is_part else []
+        part = left.pop()
+        module.link_in(part._final_module, preserve=True)
+        for library in part._linking_libraries:
+            if not isinstance(library, _Part):
+                others[library] = None
+            elif library not in parts:
+                parts[library] = None
+                left.append(library)
+    return [*others]
+
+
+def let_go(module: Any, kept: set[str]) -> None:
+    """All functions but these go away once they are inlined."""
+    for function in module.functions:
+        if not function.is_declaration and function.linkage == Linkage.external and function.name not in kept:
+            function.linkage = "linkonce_odr"
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)

@@ -12,7 +12,7 @@ For simulation only: anyone who knows the seed knows the noise. A deployed agent
 import numpy as np
 
 from coterie.kernel.compiling import inline
-from coterie.kernel.tools import real_of
+from coterie.kernel.tools import of_bits
 
 REWARD, NOISE, CHOICE, NETWORK, FAULT, IDLE, LIE = 0, 1, 2, 3, 4, 5, 6  # what a stream is for
 
@@ -55,7 +55,7 @@ def word(die, draw):
 @inline
 def uniform(die, draw):
     """In [0, 1), a multiple of 2^-52: the upper bits of a word as those of a float between 1 and 2."""
-    return real_of((word(die, draw) >> _U(12)) | _U(0x3FF0000000000000)) - 1.0  # type: ignore[call-arg]
+    return of_bits((word(die, draw) >> _U(12)) | _U(0x3FF0000000000000)) - 1.0
 
 
 @inline

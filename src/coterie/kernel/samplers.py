@@ -9,7 +9,7 @@ import numpy as np
 
 from coterie.kernel.compiling import inline, rare
 from coterie.kernel.dice import fold, uniform, word
-from coterie.kernel.tools import nearest, ones, quick_log, real_of
+from coterie.kernel.tools import nearest, of_bits, ones, quick_log
 
 _U = np.uint64
 
@@ -31,7 +31,7 @@ def wide_laplace(die, scale):
 @inline
 def _fraction(bits):
     """In (0, 1), an odd multiple of 2^-53, from the upper 52 bits."""
-    return real_of((bits >> _U(12)) | _U(0x3FF0000000000000)) - (1.0 - 2.0**-53)  # type: ignore[call-arg]
+    return of_bits((bits >> _U(12)) | _U(0x3FF0000000000000)) - (1.0 - 2.0**-53)
 
 
 @inline

@@ -78,9 +78,7 @@ def highest(m):
 
 
 @intrinsic
-def bits_of(context, x):
-    """The bits of a real number, as a word."""
-
+def _bits(context, x):
     def generate(context, builder, signature, arguments):
         return builder.bitcast(arguments[0], ir.IntType(64))
 
@@ -88,9 +86,7 @@ def bits_of(context, x):
 
 
 @intrinsic
-def real_of(context, word):
-    """The real number that has these bits."""
-
+def _real(context, word):
     def generate(context, builder, signature, arguments):
         return builder.bitcast(arguments[0], ir.DoubleType())
 
@@ -100,19 +96,19 @@ def real_of(context, word):
 @inline
 def bits_of(x):
     """Of a float64, as a whole number: a field of whole numbers can keep them for a while."""
-    return np.float64(x).view(np.int64)
+    return np.int64(_bits(x))  # type: ignore[call-arg]
 
 
 @inline
 def of_bits(bits):
     """The number with these bits."""
-    return np.int64(bits).view(np.float64)
+    return _real(_U(bits))  # type: ignore[call-arg]
 
 
 @inline
 def nearest(x):
     """The nearest whole number to |x| < 2^51, by its bits: a conversion would keep loops from using vectors."""
-    return np.int64(bits_of(x + 6755399441055744.0)) - 0x4338000000000000  # type: ignore[call-arg]
+    return bits_of(x + 6755399441055744.0) - 0x4338000000000000
 
 
 @inline
@@ -121,10 +117,10 @@ def quick_log(x):
 
     x = 2^k m with m between sqrt(1/2) and sqrt(2); log m = 2 artanh(f), f = (m - 1) / (m + 1), by its series.
     """
-    bits: Any = bits_of(x)  # type: ignore[call-arg]
+    bits: Any = _bits(x)  # type: ignore[call-arg]
     k = (bits - _ROOT + _ONE) >> _U(52)  # plus 1023
-    m = real_of(bits - (k << _U(52)) + _ONE)  # type: ignore[call-arg]
-    exponent = real_of(k | _U(0x4330000000000000)) - 4503599627371519.0  # type: ignore[call-arg]  # k, without conversion
+    m = _real(bits - (k << _U(52)) + _ONE)  # type: ignore[call-arg]
+    exponent = _real(k | _U(0x4330000000000000)) - 4503599627371519.0  # type: ignore[call-arg]  # k, without conversion
     f = (m - 1.0) / (m + 1.0)
     s = f * f
     series = 1.0 + s * (1 / 3 + s * (1 / 5 + s * (1 / 7 + s * (1 / 9 + s * (1 / 11)))))
