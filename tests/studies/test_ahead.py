@@ -22,7 +22,7 @@ def study(*names):
 def empty_cache(tmp_path, monkeypatch):
     """And nothing in memory either."""
     monkeypatch.setenv("COTERIE_CACHE", str(tmp_path / "cache"))
-    before = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(("coterie_mesh", "coterie_star"))}
+    before = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(("coterie_mesh", "coterie_pool", "coterie_star"))}
     _bind.cache_clear()
     machine_code.cache_clear()
     yield tmp_path / "cache"
@@ -31,19 +31,18 @@ def empty_cache(tmp_path, monkeypatch):
     sys.modules.update(before)
 
 
-def test_every_helper_goes_through_all_from_a_place_of_its_own(monkeypatch):
-    monkeypatch.setattr(ahead, "missing", dict)
-    three = Ahead([], dict(zip("abcdef", range(6), strict=True)), 4)
-    assert [three._turned(n) for n in range(3)] == [[5, 4, 3, 2, 1, 0], [3, 2, 1, 0, 5, 4], [1, 0, 5, 4, 3, 2]]
+def test_every_process_goes_through_all_from_a_place_of_its_own():
+    assert [ahead.turned([*"abcdef"], n / 3) for n in range(3)] == [[*"abcdef"], [*"cdefab"], [*"efabcd"]]
 
 
-def test_a_helper_ends_with_the_process_that_started_it():
-    helper = ahead._helper([study("ucb1")], [Want(0, 0)] * 1000)
+@pytest.mark.parametrize("hands", [1, 3])
+def test_a_helper_ends_with_the_process_that_started_it(hands):
+    helper = ahead._helper([study("ucb1")], [Want(0, 0)] * 1000, hands)
     helper.stdin.close()
     assert helper.wait(60) == 0
 
 
-def test_two_engines_are_compiled_by_two_processes_and_one_does_both_where_the_other_dies(empty_cache):
+def test_what_helpers_leave_is_compiled_here(empty_cache):
     needed = study("ucb1", EXAMPLE)
     wanted = {engine_for([needed], Want(0, row)): Want(0, row) for row in range(2)}
     both = Ahead([needed], wanted, 2)
@@ -55,3 +54,17 @@ def test_two_engines_are_compiled_by_two_processes_and_one_does_both_where_the_o
     both.stop()
     assert helper.returncode is not None and all(engine.is_there() for engine in wanted) and not both.is_helped()
     assert warm([needed]) == 0
+
+
+def test_helpers_compile_all_and_this_process_none(empty_cache, monkeypatch):
+    needed = study("ucb1", EXAMPLE)
+    wanted = {engine_for([needed], Want(0, row)): Want(0, row) for row in range(2)}
+    both = Ahead([needed], wanted, 2)
+    both.start()
+    (helper,) = both.helpers
+    assert helper.wait(120) == 0
+    assert all(engine.on_disk() for engine in wanted)
+    while both.left():
+        assert both.stopped.wait(0.05) is False
+    both.stop()
+    assert not any(engine.ready for engine in wanted), "they lie on the disk, and nobody compiled them here"

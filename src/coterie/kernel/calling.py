@@ -30,11 +30,13 @@ def by_address(run: Any) -> Callable[..., None]:
 
     @functools.wraps(run)
     def called(*arguments: Any) -> None:
-        kinds = tuple(_kinds(arguments))
-        if kinds not in entries:
-            entries[kinds] = _entry(run, tuple(map(typeof, arguments)))
+        kinds: list[Any] = []
+        numbers: list[Any] = []
+        _take_apart(arguments, kinds, numbers)
+        if (of := tuple(kinds)) not in entries:
+            entries[of] = _entry(run, tuple(map(typeof, arguments)))
         nothing, raised = c_void_p(), POINTER(_Raised)()
-        if entries[kinds](byref(nothing), byref(raised), *_flat(arguments)) not in FINE:
+        if entries[of](byref(nothing), byref(raised), *numbers) not in FINE:
             kind, about, _ = pickle.loads(string_at(raised.contents.pickled, raised.contents.size))
             raise (kind or RuntimeError)(*about)
 
@@ -59,26 +61,21 @@ def _leaves(sort: Any) -> Iterator[Any]:
         yield sort
 
 
-def _kinds(values: tuple) -> Iterator[Any]:
-    """What distinguishes types, as far as engines are called with some."""
+def _take_apart(values: tuple, kinds: list[Any], numbers: list[Any]) -> None:
+    """What distinguishes types, as far as engines are called with some, and numbers in the compiler's order.
+
+    An array has no owner here: whoever calls keeps it.
+    """
     for value in values:
         if isinstance(value, np.ndarray):
-            yield value.dtype, value.ndim, value.flags.c_contiguous, value.flags.writeable
+            kinds += (value.dtype, value.ndim, value.flags.num)
+            numbers += (None, None, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides)
         elif isinstance(value, tuple):
-            yield type(value)
-            yield from _kinds(value)
-        else:
-            yield value.dtype if isinstance(value, np.void) else type(value)
-
-
-def _flat(values: tuple) -> Iterator[Any]:
-    """In the order in which the compiler has them. An array has no owner here: whoever calls keeps it."""
-    for value in values:
-        if isinstance(value, np.ndarray):
-            yield from (None, None, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides)
-        elif isinstance(value, tuple):
-            yield from _flat(value)
+            kinds.append(type(value))
+            _take_apart(value, kinds, numbers)
         elif isinstance(value, np.void):
-            yield value.__array_interface__["data"][0]  # of a record
+            kinds.append(value.dtype)
+            numbers.append(value.__array_interface__["data"][0])
         else:
-            yield value.item() if isinstance(value, np.generic) else value
+            kinds.append(type(value))
+            numbers.append(value.item() if isinstance(value, np.generic) else value)

@@ -26,7 +26,9 @@ from numba.core import ir, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.postproc import PostProcessor
 from numba.core.targetconfig import ConfigStack
+from numba.core.transforms import canonicalize_cfg
 from numba.core.typed_passes import InlineOverloads, NopythonRewrites, NoPythonSupportedFeatureValidation
 from numba.core.types.functions import BaseFunction
 from numba.core.untyped_passes import (
@@ -87,6 +89,10 @@ class _Part(JITCodeLibrary):
 
 class _Whole(JITCodeLibrary):
     """Every part is linked once, and not again with each one that calls it."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        """The passes for modules do that, too."""
+        module.data_layout = self._codegen._data_layout
 
     def finalize(self) -> None:
         own = {function.name for function in self._final_module.functions if not function.is_declaration}
@@ -180,6 +186,16 @@ def _call_type(function: Any, context: Any, arguments: tuple, named: dict) -> An
     return signature
 
 
+def _look_through(processor: PostProcessor, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+    """After nearly every pass the compiler works out anew where variables end; of our own code only the last pass asks."""
+    if emit_dels or not isinstance(ConfigStack.top_or_none(), _Flags):
+        _work_out_lifetimes(processor, emit_dels, extend_lifetimes)
+    else:
+        processor.func_ir.blocks = canonicalize_cfg(processor.func_ir.blocks)
+
+
+_work_out_lifetimes = PostProcessor.run
+PostProcessor.run = _look_through  # type: ignore[assignment,method-assign]
 _call_types: dict[tuple, tuple[BaseFunction, Any, Any]] = {}  # functions are kept: their ids must not be given to others
 _try_templates = BaseFunction.get_call_type
 BaseFunction.get_call_type = _call_type  # type: ignore[assignment,method-assign]

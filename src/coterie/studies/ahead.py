@@ -1,9 +1,9 @@
-"""Compile what studies need before it is needed: one thread of this process, and helpers, which are processes of their own.
+"""Compile what studies need before it is needed, in processes that help.
 
-All go through the same list, this process from its beginning and helpers from its end, and leave out what lies in the cache or
-what another one is compiling: the system's locks are all they have to agree on. A helper that dies lets go of its engine, and
-this process compiles it after all, as it does where the cache cannot be written. Two commands on one machine help each other
-in the same way.
+A helper compiles the first engine, with all the parts that engines share, and only then becomes several processes: each of them
+has these parts already. They go through one list and leave out what lies in the cache or what another one is compiling: the
+system's locks are all they have to agree on. What they leave, because they died, or because the cache cannot be written, this
+process compiles after them. Two commands on one machine help each other in the same way.
 
 A helper hears no Ctrl-C. It ends when its list does, when it is told to, or when this process is gone: its input then ends.
 """
@@ -41,7 +41,7 @@ class Ahead:
 
     def __init__(self, studies: Sequence[Specification], wanted: Mapping[Engine | None, Want], workers: int):
         self.studies, self.missing = studies, missing(wanted)
-        self.count = min(workers, len(self.missing)) - 1
+        self.hands = min(workers, len(self.missing))
         self.helpers, self.tried, self.stopped = list[subprocess.Popen](), set[Engine](), threading.Event()
 
     @classmethod
@@ -58,8 +58,8 @@ class Ahead:
     def start(self) -> None:
         expect({engine: self._name(want) for engine, want in self.missing.items()}, self.is_helped)
         if self.missing:
-            for number in range(self.count):
-                self.helpers.append(_helper(self.studies, self._turned(number)))
+            if self.hands > 1:
+                self.helpers.append(_helper(self.studies, [*self.missing.values()], self.hands))
             start(self._compile)
 
     def is_ready(self, engine: Engine | None) -> bool:
@@ -84,15 +84,10 @@ class Ahead:
     def _name(self, want: Want) -> str:
         return find(self.studies[want.study].rows[want.row].reference).name
 
-    def _turned(self, number: int) -> list[Want]:
-        """The list from its end; every helper begins elsewhere."""
-        wants = [*reversed(self.missing.values())]
-        first = number * len(wants) // max(1, self.count)
-        return wants[first:] + wants[:first]
-
     def _compile(self) -> None:
-        for wait in (False, True):
-            compile_missing(self.missing, wait, self.tried.add if wait else _nothing, self.stopped.is_set)
+        for helper in self.helpers:
+            helper.wait()
+        compile_missing(self.missing, True, self.tried.add, self.stopped.is_set)
 
 
 def warm(studies: Sequence[Specification], workers: int | None = None, progress: Progress | None = None) -> int:
@@ -133,7 +128,7 @@ def _nothing(engine: Engine) -> None:
     pass
 
 
-def _helper(studies: Sequence[Specification], wants: list[Want]) -> subprocess.Popen:
+def _helper(studies: Sequence[Specification], wants: list[Want], hands: int) -> subprocess.Popen:
     paths = {"PYTHONPATH": os.pathsep.join(place for place in sys.path if place)}
     helper = subprocess.Popen(
         [sys.executable, "-P", "-m", "coterie.studies.ahead"],
@@ -142,23 +137,39 @@ def _helper(studies: Sequence[Specification], wants: list[Want]) -> subprocess.P
     )  # fmt: skip
     assert helper.stdin
     with contextlib.suppress(OSError):  # it is gone already: then there is one less
-        pickle.dump(([pack(study) for study in studies], wants), helper.stdin)
+        pickle.dump(([pack(study) for study in studies], wants, hands), helper.stdin)
         helper.stdin.flush()
     return helper
 
 
 def main() -> None:
     """A helper."""
-    packed, wants = pickle.load(sys.stdin.buffer)
+    packed, wants, hands = pickle.load(sys.stdin.buffer)
     start(_end_with_the_input)
     studies = [unpack(study) for study in packed]
-    engines = (engine_for(studies, want) for want in wants)
-    compile_missing((engine for engine in engines if engine), False, _nothing)
+    engines = [engine for want in wants if (engine := engine_for(studies, want))]
+    compile_missing(engines[:1], False, _nothing)
+    children = list[int]()
+    for number in range(1, hands if hasattr(os, "fork") else 1):
+        if (child := os.fork()) == 0:
+            start(_end_with_the_input)
+            engines, children = turned(engines, number / hands), []
+            break
+        children.append(child)
+    compile_missing(engines, False, _nothing)
+    for child in children:
+        os.waitpid(child, 0)
     os._exit(0)
 
 
+def turned(engines: list[Engine], share: float) -> list[Engine]:
+    """So that each process begins elsewhere."""
+    first = int(share * len(engines))
+    return engines[first:] + engines[:first]
+
+
 def _end_with_the_input() -> None:
-    sys.stdin.buffer.read(1)
+    os.read(sys.stdin.fileno(), 1)
     os._exit(0)
 
 
