@@ -22,7 +22,8 @@ def study(*names):
 def empty_cache(tmp_path, monkeypatch):
     """And nothing in memory either."""
     monkeypatch.setenv("COTERIE_CACHE", str(tmp_path / "cache"))
-    before = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(("coterie_mesh", "coterie_pool", "coterie_star"))}
+    engines = [name for name in sys.modules if name.startswith(("coterie_mesh", "coterie_pool", "coterie_star"))]
+    before = {name: sys.modules.pop(name) for name in engines}
     _bind.cache_clear()
     machine_code.cache_clear()
     yield tmp_path / "cache"
