@@ -58,6 +58,19 @@ def test_numbers_of_numpy_are_numbers():
     assert group.rows["count"][0] == 6 and group.rows["share"][0].tolist() == [0.5] * 3
 
 
+def halve(number, values):
+    values[0] = number / 2
+
+
+def test_a_number_beyond_63_bits_is_no_negative_one():
+    half, values = by_address(whole(halve)), np.zeros(1)
+    for number in (6, -6, 2**63 + 2**40, 6):
+        half(number, values)
+        assert values[0] == number / 2
+    with pytest.raises(Exception, match="too large"):
+        half(2**64, values)
+
+
 def double(group, values):
     for k in range(3):
         values[k] = group.rows.share[k] * 2.0 + group.rows.count

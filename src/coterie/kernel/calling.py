@@ -77,5 +77,5 @@ def _take_apart(values: tuple, kinds: list[Any], numbers: list[Any]) -> None:
             kinds.append(value.dtype)
             numbers.append(value.__array_interface__["data"][0])
         else:
-            kinds.append(type(value))
+            kinds += (type(value), value >> 63 if type(value) is int else 0)  # beyond 63 bits they have another type, or none
             numbers.append(value.item() if isinstance(value, np.generic) else value)
