@@ -78,6 +78,9 @@ ITS_PARTS = {
     "a text among parameters": edit(
         PARAMS, 'params(options, setting, epsilon="one")', ": build: parameter 'epsilon' must be a number, go"
     ),
+    "a number among parameters that is too large": edit(
+        PARAMS, "params(options, setting, epsilon=2**9999)", ": build: parameter 'epsilon' must be a number in [-2^63, 2^63 - 1], "
+    ),
     "no method": edit(
         f"return Method(BLOCK_UCB, {PARAMS}, {CLAIM})", "return BLOCK_UCB", ": build must return a Method(Algori"
     ),
@@ -150,6 +153,7 @@ ITS_TEXT = {
         ((IMPORT, "import numpy as np\n" + IMPORT), (PULLED, "    arm = np.random.randint(4)\n" + PULLED)),
         ":N: choose must use math, numpy and coterie only, and chance from `die`, got 'np.random'", "randint",
     ),
+    "what it prints": edit(PULLED, "    print(t)\n" + PULLED, ":N: choose calls 'print', which cannot be compiled", "print(t)"),
     "a variable outside": edit(
         PULLED, "    global most\n" + PULLED, ":N: choose must keep everything in records", "global most"
     ),

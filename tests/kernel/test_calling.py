@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from coterie.guests import OWN
 from coterie.kernel.calling import by_address
 from coterie.kernel.compiling import whole
 
@@ -104,6 +105,22 @@ def test_what_compiled_code_raises_is_raised():
     with pytest.raises(ValueError, match=r"^too many$"):
         careful(values, 3)
     assert values[0] == 4
+
+
+def refuse_more(values, most):
+    if values[0] > most:
+        raise ValueError("more than", most)
+
+
+def test_what_is_known_at_run_time_only_is_left_out(monkeypatch):
+    monkeypatch.setattr(refuse_more, "__module__", f"{OWN}more")  # only users' own files may raise such
+    with pytest.raises(ValueError, match=r"^more than$"):
+        by_address(whole(refuse_more))(np.array([3]), 2)
+
+
+def test_numbers_of_other_sizes_are_refused():
+    with pytest.raises(TypeError, match=r"^numbers must have 64 bits, got one of the kind i32$"):
+        by_address(whole(halve))(np.int32(3), np.zeros(1))
 
 
 def test_others_run_meanwhile():

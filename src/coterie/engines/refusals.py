@@ -22,7 +22,7 @@ CAUSES = (  # what the compiler says, and what we say; the first that fits
     (r"Cannot unify .+? for '([a-z_]+)", "must give {!r} one kind of value: compiled code has one type for each name"),
     (r"implementation of function Function\(<(?:[a-z-]+ )*'?(\w+)", "calls {!r} with what it cannot take"),
 )
-OWN = re.compile(r"^closure_|^\$|_$|^intrinsic$|^impl$|^resolve_|^getattr$")  # names that the compiler made up
+OWN = re.compile(r"^0x|^closure_|^\$|_$|^intrinsic$|^impl$|^resolve_|^getattr$")  # names that the compiler made up
 
 
 def careful(run: Callable[..., Any], hooks: Mapping[str, Callable]) -> Callable[..., Any]:

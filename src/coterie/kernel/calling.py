@@ -37,10 +37,19 @@ def by_address(run: Any) -> Callable[..., None]:
             entries[of] = _entry(run, tuple(map(typeof, arguments)))
         nothing, raised = c_void_p(), POINTER(_Raised)()
         if entries[of](byref(nothing), byref(raised), *numbers) not in FINE:
-            kind, about, _ = pickle.loads(string_at(raised.contents.pickled, raised.contents.size))
-            raise (kind or RuntimeError)(*about)
+            raise _error(raised.contents) if raised else RuntimeError("it was stopped without a word")
 
     return called
+
+
+def _error(raised: _Raised) -> BaseException:
+    """What was raised; words and numbers in it that are known at run time only are left out."""
+    kind, about, _ = pickle.loads(string_at(raised.pickled, raised.size))
+    told = [value for value in about if not isinstance(value, ir.Constant)]
+    try:
+        return (kind or RuntimeError)(*told)
+    except TypeError:
+        return RuntimeError(kind.__name__)
 
 
 def _entry(run: Any, signature: tuple) -> Callable[..., int]:
@@ -48,6 +57,8 @@ def _entry(run: Any, signature: tuple) -> Callable[..., int]:
         run.compile(signature)
     made, models = run.overloads[signature], run.targetctx.data_model_manager
     sorts = [sort for kind in signature for sort in _leaves(models[kind].get_argument_type())]
+    if wrong := [str(sort) for sort in sorts if not isinstance(sort, ir.PointerType) and str(sort) not in SORTS]:
+        raise TypeError(f"numbers must have 64 bits, got one of the kind {wrong[0]}")
     taken = [c_void_p if isinstance(sort, ir.PointerType) else SORTS[str(sort)] for sort in sorts]
     address = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
     assert address, "compiled code is called by its address"

@@ -15,13 +15,14 @@ _OPENING, _CLOSING = "Params(", ")"
 
 
 def params_of(numbers: Mapping[str, Any]) -> Any:
-    """A named tuple of these; what is true or false is 1 or 0, so that hooks have one type of whole numbers.
+    """A named tuple of these. What is true or false is 1 or 0, and numbers of numpy are Python's: of whole and of real numbers
+    hooks have one type each.
 
     >>> params_of({"arms": 4, "epsilon": 0.5, "clips": True})
     Params(arms=4, epsilon=0.5, clips=1)
     """
-    values = (int(value) if isinstance(value, bool | np.bool_) else value for value in numbers.values())
-    return _type_of(tuple(numbers))(*values)
+    plain = (value.item() if isinstance(value, np.number | np.bool_) else value for value in numbers.values())
+    return _type_of(tuple(numbers))(*(int(value) if isinstance(value, bool) else value for value in plain))
 
 
 @cache
