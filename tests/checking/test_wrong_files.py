@@ -79,7 +79,8 @@ ITS_PARTS = {
         PARAMS, 'params(options, setting, epsilon="one")', ": build: parameter 'epsilon' must be a number, go"
     ),
     "a number among parameters that is too large": edit(
-        PARAMS, "params(options, setting, epsilon=2**9999)", ": build: parameter 'epsilon' must be a number in [-2^63, 2^63 - 1], "
+        PARAMS, "params(options, setting, epsilon=2**29999)",
+        ": build: parameter 'epsilon' must be in [-2^63, 2^63 - 1], got 30000 bits",
     ),
     "no method": edit(
         f"return Method(BLOCK_UCB, {PARAMS}, {CLAIM})", "return BLOCK_UCB", ": build must return a Method(Algori"
