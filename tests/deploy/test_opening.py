@@ -4,6 +4,8 @@ import asyncio
 import logging
 import os
 import socket
+import sys
+from pathlib import Path
 
 import pytest
 from msgspec import structs
@@ -17,7 +19,7 @@ from coterie.deploy.log import LOGGER, Released, Silenced, Stopped
 from coterie.deploy.opening import FILE, Chronicle, opened, serve
 from coterie.deploy.refusals import Conflict, Unfit, UnknownDecision
 from coterie.deploy.web.serve import Listen
-from coterie.errors import AuthError, FencedError, UsageError
+from coterie.errors import AuthError, FencedError, StateError, UsageError
 
 ALONE = {"arms": ["a", "b"], "horizon": 200, "tick": 0.01, "algorithm": {"name": "dp-ucb-int", "epsilon": 1.0}}
 
@@ -83,6 +85,68 @@ def test_a_whole_life_alone_learns_and_releases(home):
             agent.tell(decision.id, float(decision.name == "b"))
         seen = agent.view()
     assert seen.decisions == 150 and seen.turn > 0 and sum(arm.choices for arm in seen.arms) == 150
+
+
+def test_a_ledger_that_is_gone_is_not_begun_again(home):
+    with coterie.open_agent(home) as agent:
+        agent.tell(agent.ask().id, 1.0)
+    for file in home.rglob("ledger.db*"):
+        file.unlink()
+    for _ in range(2):
+        with pytest.raises(StateError, match="the ledger that these rewards had is gone"):
+            coterie.open_agent(home)
+
+
+def test_what_a_refused_start_has_opened_is_closed(home):
+    with coterie.open_agent(home):
+        (ledger,) = home.rglob("ledger.db")
+    ledger.write_bytes(b"no database " * 1000)
+
+    def open_files():
+        return sorted(name for link in Path("/proc/self/fd").iterdir() if ".db" in (name := os.path.realpath(link)))
+
+    before = open_files()
+    with pytest.raises(StateError):
+        coterie.open_agent(home)
+    assert open_files() == before
+
+
+class Pressed(BaseException):
+    """Stands for Ctrl-C."""
+
+
+def ask_interrupted(agent, line):
+    """At the line of that number of all that run in `opening.py` while an application waits."""
+    left = line
+
+    def trace(frame, event, argument):
+        nonlocal left
+        left -= event == "line" and frame.f_code.co_filename.endswith("opening.py")
+        if left < 0:
+            sys.settrace(None)
+            raise Pressed
+        return trace
+
+    sys.settrace(trace)
+    try:
+        agent.ask(key="patient 17")
+    finally:
+        sys.settrace(None)
+
+
+def test_an_interrupt_while_it_waits_leaves_an_agent_that_answers(home):
+    pressed = 0
+    with coterie.open_agent(home) as agent:
+        first = agent.ask(key="patient 17")
+        for line in range(40):
+            try:
+                ask_interrupted(agent, line)
+            except Pressed:
+                pressed += 1
+            assert agent.ask(key="patient 17").id == first.id
+    assert pressed >= 10
+    with pytest.raises(UsageError, match="must be open"):
+        agent.ask()
 
 
 def test_one_process_at_a_time(home):

@@ -85,8 +85,10 @@ def check_params(p: Any, place: str) -> None:
     for name, value in zip(names, p, strict=True):
         if not isinstance(value, bool | int | float | np.integer | np.floating | np.bool_ | np.record):
             raise AlgorithmError(f"{place}: parameter {name!r} must be a number, got {value!r:.40}")
-        if isinstance(value, int | np.integer) and not -(2**63) <= value < 2**63:
-            raise AlgorithmError(f"{place}: parameter {name!r} must be in [-2^63, 2^63 - 1], got {int(value).bit_length()} bits")
+        if isinstance(value, int | np.integer) and not -(2**63) <= int(value) < 2**63:
+            raise AlgorithmError(
+                f"{place}: parameter {name!r} must be in [-2^63, 2^63 - 1], got {int(value).bit_length()} bits"
+            )
 
 
 def check_known(method: Method, place: str) -> None:

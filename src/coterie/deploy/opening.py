@@ -14,6 +14,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import Future
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -35,6 +36,7 @@ from coterie.deploy.wire.envelope import sealer, unseal
 from coterie.deploy.wire.nats import NatsWire
 from coterie.deploy.wire.post import Post
 from coterie.deploy.wire.wire import Wire
+from coterie.engines.waiting import TICK
 from coterie.errors import AuthError, CoterieError, UsageError
 
 FILE, TOKEN = "federation.toml", "token"
@@ -77,9 +79,10 @@ async def opened(folder: Path, role: Role = "agent") -> AsyncIterator[Running]:
             f"{folder}: must be the folder of {A[role]}, got that of {name}, {A[found]}: run `coterie {found} {folder}`"
         )
     with place(folder, federation, name) as held, contextlib.ExitStack() as after:
-        stores = Stores(Store(held.rewards, rewards.SCHEMA, near=True, room=LOG_ROOM), Store(held.ledger, ledger.SCHEMA))
-        for store in stores:
-            after.callback(store.close)
+        kept = Store(held.rewards, rewards.SCHEMA, near=True, room=LOG_ROOM)
+        after.callback(kept.close)
+        stores = Stores(kept, Store(held.ledger, ledger.SCHEMA))
+        after.callback(stores.ledger.close)
         persons = open_persons(folder, federation, name)
         if persons is not None:
             after.callback(persons.store.close)
@@ -202,8 +205,10 @@ class OpenAgent:
 
     def __init__(self, folder: Path):
         self._error: BaseException | None = None
+        self._ended = False  # as the thread says; a thread's own word on that can be spoilt by Ctrl-C
+        self._works = set["asyncio.Task[None]"]()
         self._loop, self._over, ready = asyncio.new_event_loop(), asyncio.Event(), Future[Node]()
-        self._thread = Thread(target=lambda: self._loop.run_until_complete(self._live(folder, ready)), daemon=True)
+        self._thread = Thread(target=self._run, args=(folder, ready), daemon=True)
         self._thread.start()
         self._node = ready.result()
 
@@ -235,7 +240,7 @@ class OpenAgent:
         return self._do(look())
 
     def close(self) -> None:
-        if self._thread.is_alive():
+        if not self._ended:
             self._loop.call_soon_threadsafe(self._over.set)
             self._thread.join()
 
@@ -246,10 +251,37 @@ class OpenAgent:
         self.close()
 
     def _do(self, work: Coroutine[Any, Any, R]) -> R:
-        if self._error is not None or not self._thread.is_alive():
+        """Waits at a queue: Ctrl-C at any moment leaves no lock behind that the node would wait for."""
+        answers: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+
+        async def answer() -> None:
+            try:
+                answers.put((await work, None))
+            except BaseException as error:
+                answers.put((None, error))
+
+        def begin() -> None:
+            task = self._loop.create_task(answer())
+            self._works.add(task)
+            task.add_done_callback(self._works.discard)
+
+        if self._ended:
             work.close()
-            raise self._error or UsageError("an agent must be open, got one that was closed")
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        else:
+            self._loop.call_soon_threadsafe(begin)
+        while not self._ended or not answers.empty():
+            with contextlib.suppress(Empty):
+                value, error = answers.get(timeout=TICK)
+                if error is not None:
+                    raise error
+                return value
+        raise self._error or UsageError("an agent must be open, got one that was closed")
+
+    def _run(self, folder: Path, ready: "Future[Node]") -> None:
+        try:
+            self._loop.run_until_complete(self._live(folder, ready))
+        finally:
+            self._ended = True
 
     async def _live(self, folder: Path, ready: "Future[Node]") -> None:
         try:

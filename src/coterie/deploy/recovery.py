@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 async def recover(node: "Node", unseal: "Unseal") -> None:
     stores = node.stores
+    if await stores.ledger.do(ledger.whose) is None and await stores.rewards.do(secrets.is_there):
+        raise StateError("the ledger that these rewards had is gone; without it nobody knows what was released and spent")
     facts = facts_of(node)
     await stores.ledger.do(lambda c: ledger.introduce(c, facts))
     await stores.ledger.do(ledger.verify_chain)

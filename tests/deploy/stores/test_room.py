@@ -41,6 +41,16 @@ def as_after_a_crash(folder, to):
     return to
 
 
+def test_a_disk_that_has_little_more_is_left_to_others(tmp_path, monkeypatch):
+    disk = os.statvfs(tmp_path)
+    free = os.statvfs_result((*disk[:2], *disk[2:4], (2 * ROOM - 1) // disk.f_frsize, *disk[5:]))
+    monkeypatch.setattr(os, "fstatvfs", lambda file: free)
+    opened(tmp_path).close()
+    store = opened(tmp_path)
+    assert size_of_log(tmp_path) < ROOM
+    store.close()
+
+
 def test_a_start_finds_all_that_was_committed_however_much_room_is_behind_it(tmp_path):
     home, kept = tmp_path / "home", []
     home.mkdir()

@@ -51,6 +51,11 @@ def test_a_unix_socket_refuses_by_name_what_it_would_not_use(option, given):
         read_listen("unix:/run/north.sock", **named)
 
 
+def test_a_unix_socket_has_a_path():
+    with pytest.raises(UsageError, match="--listen must name a path behind unix:, got none"):
+        read_listen("unix:")
+
+
 def test_a_unix_socket_is_its_owners_alone_and_one_of_the_dead_is_replaced(served, tmp_path):
     path = tmp_path / "north.sock"
     with socket.socket(socket.AF_UNIX) as dead:

@@ -16,9 +16,11 @@ NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def make_room(log: Path, size: int) -> None:
-    """The log has this size at least. Where the disk has none to give it stays as it is, and grows as others do."""
+    """The log has this size at least. Where the disk has not twice as much it stays as it is, and grows as others do."""
     with refused(log, "written"), log.open("r+b", buffering=0) as file:
-        before = file.seek(0, os.SEEK_END)
+        before, disk = file.seek(0, os.SEEK_END), os.fstatvfs(file.fileno())
+        if disk.f_bavail * disk.f_frsize < 2 * size:  # others need some, too
+            return
         try:
             while (now := file.tell()) < size:
                 file.write(bytes(size - now))

@@ -50,6 +50,11 @@ def introduce(c: Any, record: bytes) -> None:
     rewards.keep_secret(c, 0, record, ())
 
 
+def is_there(c: Any) -> bool:
+    """Whether these rewards are somebody's: a ledger was begun before."""
+    return c.execute("SELECT 1 FROM secret LIMIT 1").fetchone() is not None
+
+
 def check(c: Any, whose: bytes, arms: int) -> dict[int, Secret]:
     """By state, if all that a start rests on is as it was committed."""
     row = c.execute(

@@ -66,10 +66,12 @@ class Store:
             self._connection = connect(path)
             self._execute = self._connection.execute
             self._prepare()
-        except SAID_BY_SQLITE as error:
-            raise self._failure(error) from error
-        if room:
-            make_room(path.with_name(f"{path.name}-wal"), room)
+            if room:
+                make_room(path.with_name(f"{path.name}-wal"), room)
+        except BaseException as error:
+            if self._connection is not None:
+                self._connection.close()
+            raise (self._failure(error) if isinstance(error, SAID_BY_SQLITE) else error) from error
         self._using, self._counting, self._handed, self._took = Lock(), Lock(), 0, 0.0
         self._done: list[Answer] | None = None  # by a commit; also by one that was interrupted, if it is on disk
         self._gathered: deque[Given] = deque()

@@ -56,6 +56,8 @@ def read_listen(text: str, certificate: Path | None = None, key: Path | None = N
         given = [name for name, value in (("--certificate", certificate), ("--key", key), ("--called", names)) if value]
         if given:
             raise UsageError(f"{given[0]} must be left out where --listen is unix:PATH, a socket without TLS or host, got one")
+        if text == "unix:":
+            raise UsageError("--listen must name a path behind unix:, got none")
         return Listen(unix=Path(text.removeprefix("unix:")))
     host, (_, _, port) = bare(text), text.rpartition(":")
     if not host or ":" not in text or not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > 65535:
