@@ -43,6 +43,11 @@ def grown(path: Path) -> IO[bytes]:
         return path.open("ab")
 
 
+def changed(path: Path) -> IO[bytes]:
+    """A file that is there, to be read and written in its place: whoever does so knows what a crash may leave."""
+    return path.open("r+b", buffering=0)
+
+
 def read(path: Path) -> bytes:
     with refused(path, "read"):
         return path.read_bytes()

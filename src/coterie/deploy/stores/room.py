@@ -10,14 +10,14 @@ import errno
 import os
 from pathlib import Path
 
-from coterie.files import refused
+from coterie.files import changed, refused
 
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def make_room(log: Path, size: int) -> None:
     """The log has this size at least. Where the disk has not twice as much it stays as it is, and grows as others do."""
-    with refused(log, "written"), log.open("r+b", buffering=0) as file:
+    with refused(log, "written"), changed(log) as file:
         before, disk = file.seek(0, os.SEEK_END), os.fstatvfs(file.fileno())
         if disk.f_bavail * disk.f_frsize < 2 * size:  # others need some, too
             return
