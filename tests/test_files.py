@@ -52,7 +52,7 @@ def test_whatever_stops_a_writer_leaves_no_half_of_a_file(tmp_path, monkeypatch,
 
 
 def test_a_limit_on_the_size_of_files_is_met_in_the_same_way(tmp_path):
-    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))"
+    limit = "import resource, sys; sys.dont_write_bytecode = True; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))"
     attempt = "write(Path(__import__('sys').argv[1]), 'x' * 100_000)"
     done = python(f"{limit}; {CODE.format('write', attempt)}", tmp_path / "big", stderr=subprocess.PIPE)
     assert "StorageError" in done.communicate()[1] and os.listdir(tmp_path) == []
