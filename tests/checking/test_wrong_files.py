@@ -154,7 +154,7 @@ ITS_TEXT = {
         ((IMPORT, "import numpy as np\n" + IMPORT), (PULLED, "    arm = np.random.randint(4)\n" + PULLED)),
         ":N: choose must use math, numpy and coterie only, and chance from `die`, got 'np.random'", "randint",
     ),
-    "what it prints": edit(PULLED, "    print(t)\n" + PULLED, ":N: choose calls 'print', which cannot be compiled", "print(t)"),
+    "what it prints": edit(PULLED, "    print(t)\n" + PULLED, ":N: choose prints more than words", "print(t)"),
     "a variable outside": edit(
         PULLED, "    global most\n" + PULLED, ":N: choose must keep everything in records", "global most"
     ),

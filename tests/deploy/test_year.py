@@ -49,14 +49,14 @@ def test_every_kind_of_federation_has_its_turn():
 
 def told(seed, hash_seed):
     """What the command tells of a year, with the digest of all that was said in it."""
-    words = [sys.executable, Path(__file__).parent / "year", "--seed", str(seed), "--hours", "120"]
+    words = [sys.executable, Path(__file__).parent / "year", "--seed", str(seed), "--hours", "200"]
     done = subprocess.run(words, env=os.environ | {"PYTHONHASHSEED": hash_seed}, capture_output=True, text=True, check=True)
     return done.stdout.splitlines()
 
 
 def test_a_seed_is_the_same_year_again_in_any_process(tmp_path):
     here = []
-    year = Year(3, 120, tmp_path, tell=here.append).play()
+    year = Year(3, 200, tmp_path, tell=here.append).play()
     there = told(3, "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1")
     assert here == there[:-1] and len(there) >= 10
     assert year.trace.hexdigest()[:16] in there[-1]

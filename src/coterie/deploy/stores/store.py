@@ -68,10 +68,11 @@ class Store:
             self._prepare()
             if room:
                 make_room(path.with_name(f"{path.name}-wal"), room)
-        except BaseException as error:
-            if self._connection is not None:
+        except SAID_BY_SQLITE as error:
+            failure = self._failure(error)
+            if isinstance(failure, StateError) and self._connection is not None:
                 self._connection.close()
-            raise (self._failure(error) if isinstance(error, SAID_BY_SQLITE) else error) from error
+            raise failure from error
         self._using, self._counting, self._handed, self._took = Lock(), Lock(), 0, 0.0
         self._done: list[Answer] | None = None  # by a commit; also by one that was interrupted, if it is on disk
         self._gathered: deque[Given] = deque()
