@@ -57,7 +57,7 @@ def test_what_helpers_leave_is_compiled_here(empty_cache):
     assert warm([needed]) == 0
 
 
-def test_helpers_compile_all_and_this_process_none(empty_cache, monkeypatch):
+def test_helpers_compile_all_and_this_process_none(empty_cache):
     needed = study("ucb1", EXAMPLE)
     wanted = {engine_for([needed], Want(0, row)): Want(0, row) for row in range(2)}
     both = Ahead([needed], wanted, 2)
