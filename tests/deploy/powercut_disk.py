@@ -140,7 +140,7 @@ class Connection:
         if self.disk.normal:
             statement = statement.replace("synchronous=FULL", "synchronous=NORMAL")
         with as_sqlite3():
-            return Rows(self.own.execute(statement, values).fetchall())
+            return Rows(self.own.execute(statement, values).fetchall(), self.own.changes())
 
     def executemany(self, statement: str, rows: Any) -> None:
         with as_sqlite3():
@@ -160,6 +160,10 @@ class Connection:
 
 
 class Rows(list):
+    def __init__(self, rows: list[tuple], rowcount: int):
+        super().__init__(rows)
+        self.rowcount = rowcount
+
     def fetchall(self) -> list[tuple]:
         return list(self)
 

@@ -29,8 +29,8 @@ def test_the_next_answer_is_one_of_those_under_way_and_without_any_nobody_waits(
     async def story():
         answers = Answers()
         await answers.next()
-        with answers.one():
-            with answers.one():
+        with answers:
+            with answers:
                 waiting = asyncio.ensure_future(answers.next())
                 await passes()
                 assert (answers.count, waiting.done()) == (2, False)

@@ -141,7 +141,7 @@ class Node:
             queued = await self._charge(id, key, person)
         arm, at = self._choose() if queued or self.persons is None else self._idle(), self.now()
         self._oldest = min(self._oldest, at)
-        with self.answers.one():
+        with self.answers:
             try:
                 made = await self.stores.rewards.do(lambda c: rewards.decide(c, id, key, arm, at, queued))
             except StorageError as error:
@@ -250,7 +250,7 @@ class Node:
     async def _of_decision(self, work: Callable[[Any], R], then: Callable[[R], None] | None = None) -> R:
         """A word about a decision. While the disk refuses, one that is not known may be one that could not be kept."""
         try:
-            with self.answers.one():
+            with self.answers:
                 return await self.stores.rewards.do(work, then)
         except StorageError as error:
             self._trouble(error)

@@ -1,8 +1,7 @@
 """What coroutines of a node wait for: that something happens, that an answer is given, that a time is over."""
 
 import asyncio
-import contextlib
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 Sleep = Callable[[float], Awaitable[Any]]
@@ -12,31 +11,31 @@ class Broadcast:
     """Wakes all who wait for the next time that something happens."""
 
     def __init__(self) -> None:
-        self.event = asyncio.Event()
+        self.event: asyncio.Event | None = None  # where somebody waits
 
     def wait(self) -> Awaitable[Any]:
         """From this call on."""
+        self.event = self.event or asyncio.Event()
         return self.event.wait()
 
     def tell(self) -> None:
-        self.event.set()
-        self.event = asyncio.Event()
+        if self.event:
+            self.event.set()
+            self.event = None
 
 
 class Answers:
-    """Those under way: questions and rewards that wait for the disk."""
+    """Those under way: questions and rewards that wait for the disk. Each is a `with` of its own."""
 
     def __init__(self) -> None:
         self.count, self.given = 0, Broadcast()
 
-    @contextlib.contextmanager
-    def one(self) -> Iterator[None]:
+    def __enter__(self) -> None:
         self.count += 1
-        try:
-            yield
-        finally:
-            self.count -= 1
-            self.given.tell()
+
+    def __exit__(self, *error: object) -> None:
+        self.count -= 1
+        self.given.tell()
 
     async def next(self) -> None:
         """Until one of them is given; at once where there is none."""

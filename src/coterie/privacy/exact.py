@@ -31,7 +31,8 @@ def on_grid(reward: float, low: float = 0.0, high: float = 1.0) -> int:
     if reward != reward:
         raise UsageError("a reward must be a number, got nan")
     least, most = _steps_within(low, high)
-    return min(max(round(UNIT * Fraction(reward)) if abs(reward) < inf else most if reward > 0 else least, least), most)
+    steps = UNIT * float(reward)  # exact, as UNIT is a power of two, unless it is no number of steps any more
+    return min(max(round(steps), least), most) if abs(steps) < inf else most if reward > 0 else least
 
 
 @cache

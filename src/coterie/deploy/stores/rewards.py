@@ -36,6 +36,8 @@ SCHEMA = Schema(
     older=older.REWARDS,
 )
 
+TOLD = "UPDATE decision SET value = ?, told = 1 WHERE id = ? AND state = 0 AND NOT told"
+
 
 class Decision(NamedTuple):
     id: str
@@ -56,12 +58,12 @@ class Queued:
 
 def decide(c: Any, id: str, key: str | None, arm: int, at: float, learns: bool) -> Decision:
     """A decision, or, where the key is known, the one that it got before."""
-    row = c.execute(
+    made = c.execute(
         "INSERT INTO decision(id, key, arm, at, learns) VALUES(?, ?, ?, ?, ?)"
-        " ON CONFLICT(key) WHERE key IS NOT NULL DO NOTHING RETURNING n",
+        " ON CONFLICT(key) WHERE key IS NOT NULL DO NOTHING",
         (id, key, arm, at, int(learns)),
-    ).fetchone()
-    known = None if row else find(c, key)
+    ).rowcount
+    known = None if made else find(c, key)
     return known or Decision(id, arm, learns)
 
 
@@ -72,6 +74,8 @@ def find(c: Any, key: str | None) -> Decision | None:
 
 def tell(c: Any, id: str, value: int, at_once: bool) -> tuple[Literal["new", "same"], Queued | None]:
     """A reward has come; with `at_once` it counts, if its decision learns, and is in the queue from here on."""
+    if not at_once and c.execute(TOLD, (value, id)).rowcount:
+        return "new", None
     arm, learns, state, told, known = _row(c, id)
     if told and known == value:
         return "same", None
@@ -79,9 +83,6 @@ def tell(c: Any, id: str, value: int, at_once: bool) -> tuple[Literal["new", "sa
         raise Conflict("a decision must be told one reward, and none if it was cancelled; got another word on this one")
     if state == CLOSED:
         raise Closed("a reward must come before its window closes; the window of this decision is closed")
-    if not at_once:
-        c.execute("UPDATE decision SET value = ?, told = 1 WHERE id = ?", (value, id))
-        return "new", None
     place = _next_place(c) if learns else None
     c.execute("UPDATE decision SET value = ?, told = 1, state = ?, place = ? WHERE id = ?", (value, CLOSED, place, id))
     return "new", None if place is None else Queued(place, arm, value)

@@ -76,6 +76,7 @@ class Store:
         self._using, self._counting, self._handed, self._took = Lock(), Lock(), 0, 0.0
         self._done: list[Answer] | None = None  # by a commit; also by one that was interrupted, if it is on disk
         self._gathered: deque[Given] = deque()
+        self._will_hand_in: asyncio.AbstractEventLoop | None = None  # in its next pass
         self._waiting: SimpleQueue = SimpleQueue()
         self._thread = None if inline else Thread(target=self._work, name=f"coterie {path.name}", daemon=True)
         if self._thread:
@@ -100,14 +101,16 @@ class Store:
         loop = asyncio.get_running_loop()
         future = loop.create_future()
         self._gathered.append(Given(work, Waiting(future, then), loop, large))
-        if len(self._gathered) < GATHERED_MOST:
-            loop.call_soon(self._hand_in)
-        else:
+        if len(self._gathered) >= GATHERED_MOST:
             self._hand_in()
+        elif self._will_hand_in is not loop:
+            self._will_hand_in = loop
+            loop.call_soon(self._hand_in)
         return answered(await future)
 
     def _hand_in(self) -> None:
         """What one pass of a loop brings is handed in together, or in a few parts: to wake the thread costs more than a row."""
+        self._will_hand_in = None
         group = self._gather()
         if self._is_for_here(group) and self._using.acquire(blocking=False):
             self._commit_here(group.pop())
@@ -296,24 +299,20 @@ class Given(NamedTuple):
 
 
 def hand_over(answers: list[tuple[Waiting, Answer]]) -> None:
-    """Who waits goes on after this: whatever `then` does has happened before, and whom it wakes goes on earlier."""
+    """Who waits goes on after this: whatever `then` does has happened before, and whom it wakes goes on earlier.
+
+    If one of them fails, others of its group do not suffer from it.
+    """
     for (_, then), answer in answers:
         if then and not answer.error:
-            with told_of_errors():
+            try:
                 then(answer.value)
+            except Exception as error:
+                context = {"message": "what follows a commit has failed", "exception": error}
+                asyncio.get_running_loop().call_exception_handler(context)
     for (future, _), answer in answers:
         if not future.done():
             future.set_result(answer)
-
-
-@contextlib.contextmanager
-def told_of_errors() -> Iterator[None]:
-    """Of a `then`: others of its group are not to suffer from it."""
-    try:
-        yield
-    except Exception as error:
-        context = {"message": "what follows a commit has failed", "exception": error}
-        asyncio.get_running_loop().call_exception_handler(context)
 
 
 def code_of(error: Exception) -> int:
