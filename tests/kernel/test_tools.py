@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from coterie.kernel import argmax, highest, larger, level, nearest, ones, wrap
+from coterie.kernel import argmax, highest, larger, level, nearest, ones, real, wrap
 from coterie.kernel.tools import bits_of, of_bits, quick_log
 
 
@@ -76,6 +76,15 @@ def test_larger_is_the_maximum_of_two_integers(a, b):
 @example(-0.0)
 def test_nearest_rounds_as_python_does(x):
     assert nearest(x) == round(x)
+
+
+@given(st.integers(-(2**63), 2**63 - 1))
+@example(2**63 - 1)
+@example(-(2**63))
+@example(2**53 + 1)
+@example(-1)
+def test_a_whole_number_is_the_float_that_python_makes_of_it(n):
+    assert real(n) == float(n) and isinstance(real(n), float)
 
 
 @given(st.floats(allow_nan=False))

@@ -46,7 +46,7 @@ from coterie.algorithms.procurement_orders import (
 )
 from coterie.contract import NOW, Algorithm, Claim, Entry, Method, Setting, offer, offer_between, offer_each, remember
 from coterie.errors import UsageError
-from coterie.kernel import UNIT, capacity, node, record
+from coterie.kernel import UNIT, capacity, node, real, record
 from coterie.privacy.gauss import block_losses, epsilon_of, mu_of
 from coterie.privacy.mechanisms import PAIR, TRIANGLE
 from coterie.privacy.mechanisms.pairs import APART, CORRELATION, SPREAD
@@ -96,10 +96,10 @@ def bound(secret, inner, p, t):
     """U = min(1, Y / W + kappa sqrt(3 ln(N t) / (2 W))), 1 where there are no units; and the lower bound likewise."""
     scale = p.kappa * confidence(p, t) / sqrt(p.share)
     for k in range(len(secret.count)):
-        units = secret.count[k] + inner.learned_units[k]
+        units = real(secret.count[k]) + inner.learned_units[k]
         known = units > 0.0
         one = 1.0 / units if known else 1.0
-        estimate, radius = (secret.total[k] * (1.0 / UNIT) + inner.learned_good[k]) * one, scale * sqrt(one)
+        estimate, radius = (real(secret.total[k]) * (1.0 / UNIT) + inner.learned_good[k]) * one, scale * sqrt(one)
         inner.upper[k] = min(1.0, estimate + radius) if known else 1.0
         inner.lower[k] = max(0.0, estimate - radius) if known else 0.0
 
@@ -201,10 +201,11 @@ def overhear(secret, inner, open, peer, p, t, message):
 @node
 def merge(secret, inner, p, message):
     """Add what was sent, where there is something to add it to."""
+    least = 0.0 if p.guard else -inf
     for k in range(len(secret.count)):
         units, good = message.units[k], message.good[k]
-        known = secret.count[k] + inner.learned_units[k] > 0.0
-        weight = 1.0 if known & ((units > 0.0) | (p.guard == 0)) else 0.0
+        known = real(secret.count[k]) + inner.learned_units[k] > 0.0
+        weight = 1.0 if known & (units > least) else 0.0
         inner.learned_units[k] += weight * units
         inner.learned_good[k] += weight * good
 

@@ -7,7 +7,7 @@ from coterie.kernel.compiling import OPTIONS, apart, node
 from coterie.kernel.dice import CHOICE, FAULT, IDLE, LIE, NETWORK, NOISE, REWARD, fold, pick, side, stream, uniform
 from coterie.kernel.records import UNIT, capacity, extend, one, record, rows
 from coterie.kernel.samplers import beta, binomial, discrete_laplace, laplace_sum, normal, rounded_normal
-from coterie.kernel.tools import argmax, highest, larger, level, nearest, ones, wrap
+from coterie.kernel.tools import argmax, highest, larger, level, nearest, ones, real, wrap
 
 __all__ = [
     "CHOICE",
@@ -37,6 +37,7 @@ __all__ = [
     "one",
     "ones",
     "pick",
+    "real",
     "record",
     "rounded_normal",
     "rows",

@@ -116,8 +116,9 @@ def look_up_each(out, secret, arms, paired):
         fault |= RANGE if (out.arm[e] < 0) | (out.arm[e] >= arms) else 0
     if not (price > 0.0 and price >= FINEST * reach):
         fault |= PRICE
-    for e in range(out.entries if fault == 0 else 0):
+    for e in range((2 if paired else 1) * out.entries if fault == 0 else 0):
         out.chain[e], out.price[e] = 0, price
+    for e in range(out.entries if fault == 0 else 0):
         out.sensitivity[e] = secret.spans[out.arm[e]] if len(secret.spans) > 0 else reach
     for e in range(out.entries if fault == 0 else 0):
         k = out.arm[e]
@@ -125,7 +126,7 @@ def look_up_each(out, secret, arms, paired):
         out.first[e], out.last[e], out.value[e] = secret.mark_count[k, 0] + 1, count, total - secret.mark_total[k, 0]
         secret.mark_count[k, 0], secret.mark_total[k, 0] = count, total
     if paired and fault == 0:
-        spread_pairs(out)
+        spread_pairs(out, True)
     if fault != 0:
         refuse(out, secret, fault)
 
@@ -145,7 +146,7 @@ def look_up_all(out, secret, ledger, arms, paired, streamed):
         if keep_of(out.stretch[e]) >= 0:
             keep_point(secret, out.arm[e], keep_of(out.stretch[e]))
     if paired and fault == 0:
-        spread_pairs(out)
+        spread_pairs(out, False)
     if fault != 0:
         refuse(out, secret, fault)
 
@@ -160,15 +161,19 @@ def move_point(secret, arms, k, mark, keep):
 
 
 @node
-def spread_pairs(out):
-    """Entry e becomes 2e, the number of its rewards, and 2e + 1, their sum. From the back, so that nothing is overwritten."""
+def spread_pairs(out, alike):
+    """Entry e becomes 2e, the number of its rewards, and 2e + 1, their sum. From the back, so that nothing is overwritten.
+
+    alike: all have one price and one chain already.
+    """
     for back in range(out.entries):
         e = out.entries - 1 - back
-        for place in (2 * e + 1, 2 * e):
-            out.arm[place], out.chain[place], out.price[place] = out.arm[e], out.chain[e], out.price[e]
-            out.first[place], out.last[place], out.sensitivity[place] = out.first[e], out.last[e], out.sensitivity[e]
-            out.value[place] = out.value[e]
-        out.value[2 * e] = UNIT * (out.last[e] - out.first[e] + 1)
+        arm, first, last, reach, total = out.arm[e], out.first[e], out.last[e], out.sensitivity[e], out.value[e]
+        for place in (2 * e, 2 * e + 1):
+            if not alike:
+                out.chain[place], out.price[place] = out.chain[e], out.price[e]
+            out.arm[place], out.first[place], out.last[place], out.sensitivity[place] = arm, first, last, reach
+        out.value[2 * e], out.value[2 * e + 1] = UNIT * (last - first + 1), total
     out.entries *= 2
 
 
