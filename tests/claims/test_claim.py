@@ -3,7 +3,7 @@
 import pytest
 
 from coterie.claims.claim import Check, Claim, Panel, Paper, Pick, named, papers
-from coterie.claims.lab import matches, place_of
+from coterie.claims.lab import Lab, matches, place_of
 from coterie.claims.measures import MEASURES
 from coterie.errors import UsageError
 from coterie.studies import builtin_names, load_study
@@ -100,6 +100,28 @@ def test_tables_of_overrides_name_studies_that_are_run():
     for paper in papers().values():
         known = {"*", *paper.studies, *(name.split(" ")[0] for name in paper.studies)}
         assert {*paper.reduced, *paper.full} <= known
+
+
+@pytest.mark.parametrize("paper", papers())
+def test_no_study_has_fewer_runs_or_rounds_at_the_papers_repetitions(paper):
+    """li-song-4 once had 20 of them for 40: a claim that is sure after 40 was not."""
+    quick, whole = Lab(papers()[paper]), Lab(papers()[paper], whole=True)
+    for name in papers()[paper].studies:
+        small, large = quick.study(name).specification, whole.study(name).specification
+        assert small.replications <= large.replications, name
+        assert small.horizon <= large.horizon, name
+
+
+@pytest.mark.parametrize("paper", papers())
+def test_no_experiment_is_run_twice(paper):
+    """Under two names, as those of Figures 2, 3 and 4 of Solanki et al. once were: a seventh of the time of `--full`."""
+    lab, seen = Lab(papers()[paper], whole=True), {}
+    for name in papers()[paper].studies:
+        study = lab.study(name).specification
+        settings = study.model_dump(exclude={"name", "title", "place", "rows"})
+        for row in study.rows:
+            key = repr((settings, row.name, row.options, row.faults))
+            assert seen.setdefault(key, name) == name, row.label
 
 
 NUMBERED = {

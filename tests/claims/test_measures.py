@@ -71,6 +71,14 @@ def test_a_fact_without_limit_is_infinite():
     assert measure("fact", lab, "a", high=1.0).holds and not measure("fact", lab, "a", "b", high=1e9).holds
 
 
+def test_a_ratio_of_facts_is_of_what_two_summaries_say():
+    lab = FakeLab(told={"a": 1184.0, "b": 6852.0, "c": None})
+    found = measure("ratio of facts", lab, "a", "b", high=0.5)
+    assert found.holds and found.value == pytest.approx(1184 / 6852) and found.low is found.high is None
+    assert not measure("ratio of facts", lab, "b", "a", high=0.5).holds
+    assert not measure("ratio of facts", lab, "a", "c", high=0.5).holds
+
+
 def test_the_share_of_runs_is_counted():
     lab = FakeLab(a=np.array([1.0, 1, 3, 1]), b=np.array([2.0, 2, 2, 2]))
     found = measure("proportion", lab, "a", "b", low=0.7)

@@ -53,7 +53,7 @@ MUTANTS = {
     ),
     "procurement, weight of others dropped": Mutant(
         "solanki", "federation-helps-normal", ("replications=2", "horizon=3000", "problem.producers=12"), "procurement_printed",
-        "units = secret.count[k] + inner.learned_units[k]\n        known", "units = secret.count[k] + 0.0\n        known",
+        "units = real(secret.count[k]) + inner.learned_units[k]\n        known", "units = real(secret.count[k])\n        known",
     ),
 }  # fmt: skip
 

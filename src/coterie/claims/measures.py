@@ -79,6 +79,13 @@ def fact(lab: Lab, check: Check) -> Finding:
     return Finding(holds, values[0], None, None, ", ".join(_amount(value) for value in values))
 
 
+def ratio_of_facts(lab: Lab, check: Check) -> Finding:
+    """Of what the first row's summary says to what the second's does, such as medians; it must lie in low .. high."""
+    first, second = (value or 0.0 for pick in check.of for value in lab.told(pick, check.quantity))
+    value = first / second if second else inf
+    return _within(value, None, check, f"{number(first)} : {number(second)} = {value:.3g}")
+
+
 def proportion(lab: Lab, check: Check) -> Finding:
     """The share of runs in which the first row has less than the second."""
     first, second = _two(_all_runs(lab, check))
@@ -103,6 +110,7 @@ MEASURES: dict[str, Callable[[Lab, Check], Finding]] = {
     "same": same,
     "extra": extra,
     "fact": fact,
+    "ratio of facts": ratio_of_facts,
     "proportion": proportion,
     "exponent": exponent,
 }
