@@ -117,6 +117,32 @@ def test_what_follows_commits_follows_them_in_their_order(tmp_path, how):
     asyncio.run(life())
 
 
+@pytest.mark.parametrize("how", WAYS[1:], ids=str)
+def test_several_loops_share_a_store_and_one_that_stops_keeps_nobody_waiting(tmp_path, how):
+    """A loop hands in what it was given in its next pass; one that stops before that must not be relied on by others."""
+    store, left = opened(tmp_path, **how), asyncio.new_event_loop()
+
+    async def leave():
+        tasks.append(asyncio.ensure_future(store.do(put("left behind"))))
+        left.call_soon(left.stop)
+
+    async def stay(name):
+        return [await asyncio.wait_for(store.do(put(f"{name} {n}")), 20) for n in range(50)]
+
+    tasks = [left.create_task(leave())]
+    left.run_forever()
+    answers = dict[str, list[str]]()
+    threads = [threading.Thread(target=lambda name=name: answers.update({name: asyncio.run(stay(name))})) for name in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == {name: [f"{name} {n}" for n in range(50)] for name in "ab"}
+    assert left.run_until_complete(tasks[-1]) == "left behind"
+    left.close()
+    store.close()
+
+
 def test_nobody_who_comes_alone_overtakes_a_group(tmp_path):
     async def life():
         store = opened(tmp_path, near=True)
