@@ -338,6 +338,22 @@ def test_a_disk_that_refused_and_is_not_asked_ends_the_life_of_a_node_all_the_sa
     run(story())
 
 
+def test_who_asks_a_node_that_stops_gets_an_error_and_no_decision_that_nobody_keeps(tmp_path):
+    """A full disk is another matter: there the node goes on. Once, a known key got another decision while its agent stopped."""
+    home = Home(tmp_path, make_federation(tmp_path))
+
+    async def story():
+        node = await home.start()
+        await node.ask("patient 17")
+        home.stores.rewards.close()
+        for key in ("patient 17", "patient 18", None):
+            with pytest.raises(StorageError, match="it was closed"):
+                await node.ask(key)
+        home.stop()
+
+    run(story())
+
+
 @pytest.mark.parametrize("order", ["late", "backwards"])
 def test_nothing_depends_on_when_a_reward_came_within_its_window(tmp_path, order):
     """The same rewards at once, or late and in another order: the same places in the queue, and the same turns."""

@@ -145,6 +145,8 @@ class Node:
             try:
                 made = await self.stores.rewards.do(lambda c: rewards.decide(c, id, key, arm, at, queued))
             except StorageError as error:
+                if self.stores.rewards.closed:  # the agent stops: nobody could go on from this answer
+                    raise
                 made = await self._without_disk(key, error) or rewards.Decision(id, arm, learns=False, new=False)
         learned = made.learns and not made.void and self.silent is None  # without a budget plans go on, and tell nothing
         if made.new:

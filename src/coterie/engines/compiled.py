@@ -31,11 +31,6 @@ class Engine(NamedTuple):
     def module(self) -> str:
         return self.dispatcher.py_func.__module__
 
-    @property
-    def sort(self) -> str:
-        """Which of the engines' loops it is made of."""
-        return self.module.removeprefix(GENERATED).partition("_")[0]
-
     def is_there(self) -> bool:
         return self.ready or self.on_disk()
 

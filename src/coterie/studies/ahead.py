@@ -1,10 +1,9 @@
 """Compile what studies need before it is needed, in processes that help.
 
-A helper becomes a process for each sort of engine (around a server, among peers), as these have few parts in common. Whenever
-an engine is finished and there are fewer processes than hands, it becomes one more, which has all parts of that engine already.
-They leave out what lies in the cache or what another one is compiling: the system's locks are all they have to agree on. What
-they leave, because they died, or because the cache cannot be written, this process compiles after them. Two commands on one
-machine help each other in the same way.
+A helper compiles the first engine, with all the parts that engines share, and only then becomes several processes: each of them
+has these parts already. They go through one list and leave out what lies in the cache or what another one is compiling: the
+system's locks are all they have to agree on. What they leave, because they died, or because the cache cannot be written, this
+process compiles after them. Two commands on one machine help each other in the same way.
 
 A helper hears no Ctrl-C. It ends when its list does, when it is told to, or when this process is gone: its input then ends.
 """
@@ -148,44 +147,25 @@ def main() -> None:
     packed, wants, hands = pickle.load(sys.stdin.buffer)
     start(_end_with_the_input)
     studies = [unpack(study) for study in packed]
-    sorts = by_sort(engine for want in wants if (engine := engine_for(studies, want)))
-    engines, children = [engine for sort in sorts for engine in sort], set[int]()
-    for sort in sorts[1:hands]:
-        _fork(sort, children)
-    for place, engine in enumerate(engines):
-        if engine.is_there():
-            continue
-        compile_missing([engine], False, _nothing)
-        children.difference_update(_ended(children))
-        for _ in range(min(hands - 1, len(engines) - place - 1) - len(children)):
-            _fork(engines[place + 1 :], children)
+    engines = [engine for want in wants if (engine := engine_for(studies, want))]
+    compile_missing(engines[:1], False, _nothing)
+    children = list[int]()
+    for number in range(1, hands if hasattr(os, "fork") else 1):
+        if (child := os.fork()) == 0:
+            start(_end_with_the_input)
+            engines, children = turned(engines, number / hands), []
+            break
+        children.append(child)
+    compile_missing(engines, False, _nothing)
     for child in children:
         os.waitpid(child, 0)
     os._exit(0)
 
 
-def by_sort(engines: Iterable[Engine]) -> list[list[Engine]]:
-    """Those that have most of their parts in common, together."""
-    sorts: dict[str, list[Engine]] = {}
-    for engine in engines:
-        sorts.setdefault(engine.sort, []).append(engine)
-    return [*sorts.values()]
-
-
-def _fork(engines: Iterable[Engine], children: set[int]) -> None:
-    """Another process, which has all parts that are compiled here, goes through these."""
-    if not hasattr(os, "fork"):
-        return
-    if child := os.fork():
-        children.add(child)
-        return
-    start(_end_with_the_input)
-    compile_missing(engines, False, _nothing)
-    os._exit(0)
-
-
-def _ended(children: set[int]) -> set[int]:
-    return {child for child in children if os.waitpid(child, os.WNOHANG)[0]}
+def turned(engines: list[Engine], share: float) -> list[Engine]:
+    """So that each process begins elsewhere."""
+    first = int(share * len(engines))
+    return engines[first:] + engines[:first]
 
 
 def _end_with_the_input() -> None:

@@ -73,7 +73,7 @@ class SlowStore(Store):
         self._execute = self._told
 
     async def do(self, work, then=None, large=False):
-        if self._closed:
+        if self.closed:
             raise StorageError(f"{self.path}: cannot be written any more: it was closed")
         future = asyncio.get_running_loop().create_future()
         self.queue.append((work, Waiting(future, then)))
@@ -93,7 +93,7 @@ class SlowStore(Store):
         asyncio.get_running_loop().call_later(seconds, call, *arguments)
 
     def _write(self):
-        if self._closed or self.process.dies("before"):
+        if self.closed or self.process.dies("before"):
             return
         group, self.queue = self.queue, []
         self.waiting = [waiting for _, waiting in group]
@@ -107,7 +107,7 @@ class SlowStore(Store):
         self._later(self._answer, [(waiting, answer) for (_, waiting), answer in zip(group, answers, strict=True)])
 
     def _answer(self, answers):
-        if self._closed:
+        if self.closed:
             return
         hand_over(answers)
         self.busy = False

@@ -54,7 +54,7 @@ class Store:
         self, path: Path, schema: Schema, *, connect: Callable[[Path], Any] = connect, inline: bool = False, near: bool = False,
         room: int = 0,
     ):  # fmt: skip
-        self.path, self.schema, self.near, self.broken, self._closed, self._changes = path, schema, near, False, False, 0
+        self.path, self.schema, self.near, self.broken, self.closed, self._changes = path, schema, near, False, False, 0
         self._connection: Any = None
         with refused(path, "opened"):
             file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -89,7 +89,7 @@ class Store:
         one for the thread in any case.
         Where the disk refuses, this is a StorageError, and nothing of the work has happened unless the store is broken.
         """
-        if self._closed:
+        if self.closed:
             raise StorageError(f"{self.path}: cannot be written any more: it was closed")
         if self._thread is None:
             (answer,) = self._commit([work])
@@ -161,7 +161,7 @@ class Store:
 
     def close(self) -> None:
         """All that waits is done first. What SQLite cannot tidy up any more is in its log, and safe there."""
-        self._closed = True
+        self.closed = True
         if self._thread:
             self._waiting.put(self._gather())  # not done here: their loop may be another thread's
             self._waiting.put(None)
