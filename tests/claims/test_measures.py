@@ -85,6 +85,17 @@ def test_the_share_of_runs_is_counted():
     assert (found.value, found.text, found.holds) == (0.75, "3 of 4 runs", True)
 
 
+def test_numbers_say_what_they_are_of_where_it_is_not_all_regret():
+    """Totals of ten agents once stood beside medians of one agent, with nothing to tell them apart."""
+    lab = FakeLab(told={"a": 1.0, "b": 4.0}, a=np.array([1.0, 2]), b=np.array([2.0, 4]))
+    checks = [("ratio of facts", "procurement.median_after"), ("ratio", "extra_regret_after_exploration"), ("ratio", "regret")]
+    texts = []
+    for kind, quantity in checks:
+        check = Check(measure=kind, quantity=quantity, of=(Pick(study="s", rows=("a", "b")),))
+        texts.append(judge(Claim(id="x", where="w", says="s", verdict="holds", check=(check,)), lab).text.partition(":")[0])
+    assert texts == ["of the median agent, after the exploration", "of all agents, after the exploration", "1.5 "]
+
+
 @pytest.mark.parametrize(("fails", "confirmed"), [(False, True), (True, False)])
 def test_a_check_that_must_fail_must_not_come_out(fails, confirmed):
     lab, check = FakeLab(told={"a": 0.5}), Check(measure="fact", of=(Pick(study="s", rows=("a",)),), high=1.0, fails=fails)

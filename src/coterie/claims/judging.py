@@ -4,10 +4,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from coterie.claims.claim import Claim, Paper
+from coterie.claims.claim import Check, Claim, Paper
 from coterie.claims.lab import Lab, run_all
 from coterie.claims.measures import MEASURES, Finding
 from coterie.studies.ahead import Progress
+
+ABOUT = {  # what numbers are of, where it is not the regret of all agents
+    "extra_regret_after_exploration": "of all agents, after the exploration",
+    "procurement.median_after": "of the median agent, after the exploration",
+}
 
 
 class Judged(NamedTuple):
@@ -22,9 +27,14 @@ class Judged(NamedTuple):
 
 def judge(claim: Claim, lab: Lab) -> Judged:
     """A check that `fails` must not come out; all others must. One that does not hold has such checks only."""
-    findings = [MEASURES[check.measure](lab, check) for check in claim.check]
+    findings = [measured(lab, check) for check in claim.check]
     agree = [finding.holds != check.fails for finding, check in zip(findings, claim.check, strict=True)]
     return Judged(claim, findings, all(agree))
+
+
+def measured(lab: Lab, check: Check) -> Finding:
+    found = MEASURES[check.measure](lab, check)
+    return found._replace(text=f"{ABOUT[check.quantity]}: {found.text}") if check.quantity in ABOUT else found
 
 
 def judge_papers(

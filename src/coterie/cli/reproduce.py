@@ -10,6 +10,7 @@ from coterie.cli.interrupts import keeps
 from coterie.cli.options import place, whole
 from coterie.cli.progress import HELP, waiting
 from coterie.errors import FAILED, UsageError, hint
+from coterie.files import check_writable
 
 if TYPE_CHECKING:
     from coterie.claims import Lab, Paper
@@ -41,6 +42,7 @@ def reproduce(
     from coterie.report.paper import sentence, write_index, write_paper
 
     need_matplotlib()
+    check_writable(out, "index.html")
     with waiting("reading claims", progress) as shown:
         keeps("finished studies are kept in runs/; the same command goes on from there")
         labs = [Lab(paper, full, Path("runs"), workers=workers) for paper in chosen(what or [])]
