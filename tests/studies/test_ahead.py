@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from coterie.engines.bind import _bind, machine_code
+from coterie.errors import StorageError
 from coterie.studies import ahead, load_study
 from coterie.studies.ahead import Ahead, Want, engine_for, warm
 
@@ -55,6 +56,14 @@ def test_what_helpers_leave_is_compiled_here(empty_cache):
     both.stop()
     assert helper.returncode is not None and all(engine.is_there() for engine in wanted) and not both.is_helped()
     assert warm([needed]) == 0
+
+
+def test_what_cannot_be_kept_is_no_success(tmp_path, empty_cache, monkeypatch):
+    """`coterie warm` once said that it had compiled an engine, and nothing was there."""
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("COTERIE_CACHE", str(tmp_path / "file"))
+    with pytest.raises(StorageError, match="file: cannot be written, so that nothing of what was compiled is kept"):
+        warm([study("ucb1")])
 
 
 def test_helpers_compile_all_and_this_process_none(empty_cache):

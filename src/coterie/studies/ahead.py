@@ -21,6 +21,8 @@ from typing import NamedTuple
 from coterie.algorithms import find
 from coterie.engines.compiled import Engine, compiling, expect, missing
 from coterie.engines.waiting import TICK, start
+from coterie.errors import StorageError
+from coterie.kernel.caching import cache_folder
 from coterie.studies.case import make_case
 from coterie.studies.parcel import pack, unpack
 from coterie.studies.spec import Specification
@@ -104,6 +106,8 @@ def warm(studies: Sequence[Specification], workers: int | None = None, progress:
     for engine in ahead.missing:
         if not engine.is_there():
             engine.compile()  # what stopped the compiler is raised here
+        if not engine.on_disk():
+            raise StorageError(f"{cache_folder()}: cannot be written, so that nothing of what was compiled is kept")
     return len(ahead.missing)
 
 
