@@ -36,6 +36,13 @@ def test_wrong_words(command, words, line):
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"coterie: {line}\n")
 
 
+def test_a_folder_that_cannot_be_is_refused_before_anything_is_run(command, tmp_path):
+    (tmp_path / "page").write_text("a file")
+    done = command("reproduce", "li-song/10", "--out", str(tmp_path / "page"), "--progress", "none")
+    assert (done.returncode, done.stdout) == (7, "") and "page: cannot be written" in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
 def test_a_figure_brings_its_claims_and_no_others():
     (part,) = chosen(["li-song/5"])
     assert [figure.id for figure in part.figure] == ["5"] and {claim.figure for claim in part.claim} == {"5"}
