@@ -115,8 +115,8 @@ def nearest(x):
 def real(n):
     """A whole number as the nearest float64, by the bits of its halves, for the same reason: 2^52 + n mod 2^32, and 2^84 + 2^63
     + n less that, of which nothing is lost."""
-    low = _real((_U(n) & _U(0xFFFFFFFF)) | _U(0x4330000000000000))  # type: ignore[call-arg]
-    high = _real(((_U(n) ^ _U(0x8000000000000000)) >> _U(32)) | _U(0x4530000000000000))  # type: ignore[call-arg]
+    low: Any = _real((_U(n) & _U(0xFFFFFFFF)) | _U(0x4330000000000000))  # type: ignore[call-arg]
+    high: Any = _real(((_U(n) ^ _U(0x8000000000000000)) >> _U(32)) | _U(0x4530000000000000))  # type: ignore[call-arg]
     return high - (2.0**84 + 2.0**63 + 2.0**52) + low
 
 
