@@ -77,6 +77,7 @@ def test_a_ratio_of_facts_is_of_what_two_summaries_say():
     assert found.holds and found.value == pytest.approx(1184 / 6852) and found.low is found.high is None
     assert not measure("ratio of facts", lab, "b", "a", high=0.5).holds
     assert not measure("ratio of facts", lab, "a", "c", high=0.5).holds
+    assert not measure("ratio of facts", lab, "c", "a", high=0.5).holds
 
 
 def test_the_share_of_runs_is_counted():

@@ -73,17 +73,16 @@ def extra(lab: Lab, check: Check) -> Finding:
 
 def fact(lab: Lab, check: Check) -> Finding:
     """What every row's summary says must lie in low .. high; null is no finite number."""
-    told = [value for pick in check.of for value in lab.told(pick, check.quantity)]
-    values = [float("inf") if value is None else value for value in told]
+    values = _all_facts(lab, check)
     holds = all(check.low <= value <= check.high for value in values)
     return Finding(holds, values[0], None, None, ", ".join(_amount(value) for value in values))
 
 
 def ratio_of_facts(lab: Lab, check: Check) -> Finding:
     """Of what the first row's summary says to what the second's does, such as medians; it must lie in low .. high."""
-    first, second = (value or 0.0 for pick in check.of for value in lab.told(pick, check.quantity))
-    value = first / second if second else inf
-    return _within(value, None, check, f"{number(first)} : {number(second)} = {value:.3g}")
+    first, second = _all_facts(lab, check)
+    value = first / second if 0 < second < inf else inf
+    return _within(value, None, check, f"{_amount(first)} : {_amount(second)} = {value:.3g}")
 
 
 def proportion(lab: Lab, check: Check) -> Finding:
@@ -120,6 +119,12 @@ def _all_runs(lab: Lab, check: Check) -> list[np.ndarray]:
     return [row for pick in check.of for row in lab.runs(pick, check.quantity, check.at)]
 
 
+def _all_facts(lab: Lab, check: Check) -> list[float]:
+    """What is no finite number is infinite."""
+    told = [value for pick in check.of for value in lab.told(pick, check.quantity)]
+    return [inf if value is None else value for value in told]
+
+
 def _two(runs: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     first, second = runs
     return first, second
@@ -152,4 +157,4 @@ def _within(value: float, half: float | None, check: Check, text: str) -> Findin
 
 
 def _amount(value: float) -> str:
-    return "no limit" if value == float("inf") else number(value)
+    return "no limit" if value == inf else number(value)
