@@ -74,7 +74,7 @@ def find(c: Any, key: str | None) -> Decision | None:
 
 def tell(c: Any, id: str, value: int, at_once: bool) -> tuple[Literal["new", "same"], Queued | None]:
     """A reward has come; with `at_once` it counts, if its decision learns, and is in the queue from here on."""
-    if not at_once and c.execute(TOLD, (value, id)).rowcount:
+    if not at_once and c.execute(TOLD, (value, id)).rowcount:  # nearly all of them: what follows says why one is not
         return "new", None
     arm, learns, state, told, known = _row(c, id)
     if told and known == value:
