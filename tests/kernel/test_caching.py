@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 from numba import njit, types
 
+from coterie import cache
 from coterie.engines.bind import import_text
 from coterie.errors import StorageError
 from coterie.files import locked
-from coterie.kernel import caching as cache
+from coterie.kernel import caching
+from coterie.kernel.caching import keep_compiled
 from coterie.network import complete, distances, graphs
 from coterie.network.distances import eccentricities, near
 
@@ -24,14 +26,14 @@ REMEDY = "COTERIE_CACHE may name another folder"
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("COTERIE_CACHE", str(tmp_path / "cache"))
-    cache._warn.cache_clear()
+    cache.warn.cache_clear()
     return tmp_path / "cache"
 
 
 def compiled(name):
     """As a new process would find it: (the answer, whether it was found and not compiled)."""
     sys.modules.pop(name, None)
-    run = cache.keep_compiled(njit(import_text(name, TEXT).run))
+    run = keep_compiled(njit(import_text(name, TEXT).run))
     return run(14), sum(run.stats.cache_hits.values()) == 1
 
 
@@ -41,7 +43,7 @@ def test_what_was_compiled_is_found_again(folder):
 
 
 def test_what_another_one_is_compiling_is_left_to_it_or_waited_for(folder):
-    run = cache.keep_compiled(njit(import_text("coterie_test_locked", TEXT).run))
+    run = keep_compiled(njit(import_text("coterie_test_locked", TEXT).run))
     signature = (types.int64,)
     with locked(folder / "coterie_test_locked.py"):
         assert run.compile(signature, wait=False) is None and not run.overloads
@@ -134,7 +136,7 @@ def test_a_user_without_a_home_has_a_cache_for_a_while(monkeypatch, caplog):
 def test_graphs_and_distances_compile_into_the_folder_of_everything_else(folder):
     beside = set(Path(graphs.__file__).parent.rglob("*.nbi"))
     assert distances(complete(40)).sum() == 40 * 39
-    kept_now = cache.keep_compiled(njit(graphs._pairs.__wrapped__))
+    kept_now = keep_compiled(njit(graphs._pairs.__wrapped__))
     assert Path(kept_now.stats.cache_path).is_relative_to(folder)
     assert set(Path(graphs.__file__).parent.rglob("*.nbi")) == beside
 
@@ -147,8 +149,8 @@ def test_little_is_interpreted_and_much_is_compiled_with_the_same_result(monkeyp
     def drawn():
         return all_of(graphs.disjoint([graphs.ring(9), graphs.erdos_renyi(12, np.random.default_rng(1)), complete(4)]))
 
-    monkeypatch.setattr(cache, "LITTLE", 0)
+    monkeypatch.setattr(caching, "LITTLE", 0)
     compiled = drawn()
-    monkeypatch.setattr(cache, "LITTLE", 10**6)
+    monkeypatch.setattr(caching, "LITTLE", 10**6)
     for one, other in zip(compiled, drawn(), strict=True):
         np.testing.assert_array_equal(one, other, strict=True)

@@ -7,6 +7,8 @@ import pytest
 
 from coterie.engines.bind import _bind, machine_code
 from coterie.errors import StorageError
+from coterie.helper import _early as ahead_of_time
+from coterie.helper import expect_compiling, get_helper
 from coterie.studies import ahead, load_study
 from coterie.studies.ahead import Ahead, Want, engine_for, warm
 
@@ -33,15 +35,40 @@ def empty_cache(tmp_path, monkeypatch):
     sys.modules.update(before)
 
 
-def test_every_process_goes_through_all_from_a_place_of_its_own():
-    assert [ahead.turned([*"abcdef"], n / 3) for n in range(3)] == [[*"abcdef"], [*"cdefab"], [*"efabcd"]]
+def test_every_process_goes_through_all_and_meets_the_others_last():
+    assert [ahead.in_turn([*"abcdef"], n, 3) for n in range(3)] == [[*"abfedc"], [*"cdbafe"], [*"efdcba"]]
+    assert [ahead.in_turn([*"abcde"], n, 2) for n in range(2)] == [[*"abedc"], [*"cdeba"]]
+    for hands in (1, 2, 3, 7):
+        assert all(sorted(ahead.in_turn([*"abcde"], n, hands)) == [*"abcde"] for n in range(hands))
 
 
 @pytest.mark.parametrize("hands", [1, 3])
 def test_a_helper_ends_with_the_process_that_started_it(hands):
-    helper = ahead._helper([study("ucb1")], [Want(0, 0)] * 1000, hands)
+    needed = study("ucb1")
+    many = Ahead([needed], {engine_for([needed], Want(0, 0)): Want(0, 0)}, hands)
+    many.missing, many.hands = dict.fromkeys(range(1000), Want(0, 0)), hands
+    many._tell(helper := get_helper())
     helper.stdin.close()
     assert helper.wait(60) == 0
+
+
+def test_a_helper_that_is_told_nothing_ends_too():
+    helper = get_helper()
+    helper.stdin.close()
+    assert helper.wait(60) == 0
+
+
+@pytest.mark.parametrize(("workers", "there", "started"), [(None, False, 1), (2, False, 1), (2, True, 0), (1, False, 0)])
+def test_a_helper_is_started_first_where_nothing_was_ever_compiled(tmp_path, monkeypatch, workers, there, started):
+    monkeypatch.setenv("COTERIE_CACHE", str(tmp_path if there else tmp_path / "cache"))
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    expect_compiling(workers)
+    early = [*ahead_of_time]
+    assert len(early) == started
+    for helper in early:
+        assert get_helper() is helper, "and taken, not started again"
+        helper.communicate()
+        assert helper.returncode == 0
 
 
 def test_what_helpers_leave_is_compiled_here(empty_cache):

@@ -12,12 +12,12 @@ import networkx
 import numpy as np
 import pytest
 
+from coterie import cache
 from coterie.algorithms.gossip import GOSSIP
 from coterie.engines import bind, mesh
 from coterie.engines.simulate import simulate_mesh
 from coterie.errors import UsageError
 from coterie.files import write
-from coterie.kernel import caching
 from coterie.problem import bernoulli
 from coterie.studies import case as case_module
 from coterie.studies import load_study
@@ -327,7 +327,7 @@ def test_two_workers_may_be_the_first_to_need_an_engine(tmp_path, monkeypatch):
         sleep(0.2)
 
     monkeypatch.setenv("COTERIE_CACHE", str(tmp_path))
-    monkeypatch.setattr(caching, "write", slowly)
+    monkeypatch.setattr(cache, "write", slowly)
     node = GOSSIP._replace(name="needed_by_two")
     with ThreadPoolExecutor(2) as pool:
         engines = list(pool.map(lambda _: bind.bind(mesh, node, bernoulli, compiled=False), range(2)))

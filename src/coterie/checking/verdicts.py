@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from coterie import algorithms
+from coterie.cache import cache_folder
 from coterie.errors import StorageError
 from coterie.files import write
-from coterie.kernel.caching import cache_folder
 
 
 def note_audit(path: str, options: Mapping[str, Any], agents: int, arms: int, failed: bool) -> None:

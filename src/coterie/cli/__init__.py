@@ -1,10 +1,16 @@
 """The command `coterie`: thin wrappers around the packages below, with progress, tables and one-line errors."""
 
+import atexit
+import gc
 import sys
+
+OBJECTS = 100_000  # made before garbage is looked for: what libraries make while they are loaded stays
 
 
 def start() -> None:
     """Ctrl-C may come while the libraries are being loaded."""
+    gc.set_threshold(OBJECTS)
+    atexit.register(gc.freeze)  # nor is any looked for at the end: that took half a second
     try:
         from coterie.cli.main import main
     except KeyboardInterrupt:

@@ -8,10 +8,8 @@ import typer
 from coterie.cli.console import output, write_json
 from coterie.cli.options import is_algorithm, left_out, number, parameters_of, whole
 from coterie.cli.progress import HELP, waiting
-from coterie.cli.table import COLOURS
 from coterie.errors import FAILED
 from coterie.files import check_writable
-from coterie.privacy.statement import Promise
 
 
 def audit(
@@ -102,6 +100,8 @@ def _print(facts: dict[str, Any], out: Path | None) -> None:
 
 def _colour(facts: dict[str, Any]) -> str:
     """Where nothing is promised nothing is kept, either."""
+    from coterie.cli.table import COLOURS
+    from coterie.privacy.statement import Promise
     from coterie.report.audit import promises
 
     if facts["failed"]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.text import Text
@@ -12,13 +12,11 @@ from coterie.cli.console import output, visible, write_json
 from coterie.cli.layout import Entry, lines, wrapped
 from coterie.cli.options import is_algorithm, left_out, number, parameters_of, whole
 from coterie.cli.progress import waiting
-from coterie.cli.table import COLOURS
 from coterie.errors import UsageError
 from coterie.limits import AGENTS_MOST, ARMS_MOST, EPSILON_LEAST, HORIZON_MOST
-from coterie.privacy.mechanisms import MECHANISMS
-from coterie.privacy.statement import epsilon_text, promise, promise_words
-from coterie.studies.numbers import plural
-from coterie.studies.words import Words
+
+if TYPE_CHECKING:
+    from coterie.studies.words import Words
 
 
 def budget(
@@ -60,6 +58,7 @@ def budget(
     from coterie.cli.asking import asked
     from coterie.studies import load_study
     from coterie.studies.budget import PERSON, person_of, price_study
+    from coterie.studies.words import Words
 
     named, words = is_algorithm(target), Words()
     parameters = parameters_of(sets, {"epsilon": epsilon, "mode": mode}) if named else {}
@@ -102,8 +101,12 @@ def _price(
     return price_of_truth(entry, parameters, setting, true_epsilon, allow)
 
 
-def budget_lines(row: dict[str, Any], person: int, words: Words, width: int) -> list[Text]:
+def budget_lines(row: dict[str, Any], person: int, words: "Words", width: int) -> list[Text]:
     """What is promised, then what each party sees, how much it learns and why, in lines that fit."""
+    from coterie.cli.table import COLOURS
+    from coterie.privacy.statement import epsilon_text, promise, promise_words
+    from coterie.studies.numbers import plural
+
     privacy, found = row["privacy"], promise(row["privacy"])
     said = f"ε = {epsilon_text(privacy['claimed'])} " if found.kept else ""
     head = (f"{visible(row['label'])}: {said}", "bold")
@@ -119,6 +122,8 @@ def budget_lines(row: dict[str, Any], person: int, words: Words, width: int) -> 
 
 
 def _parties(row: dict[str, Any]) -> Iterator[Entry]:
+    from coterie.privacy.statement import epsilon_text
+
     for one, several, every in zip(row["parties"], row["person"]["parties"], row["history"], strict=True):
         losses = [epsilon_text({"epsilon": view["epsilon"], "delta": 0.0}) for view in (one, several, every)]
         reason = f"trusting {one['trusts']}" if one["epsilon"] is not None else f"no limit, because {one['why']}"
@@ -126,6 +131,8 @@ def _parties(row: dict[str, Any]) -> Iterator[Entry]:
 
 
 def _lines(row: dict[str, Any]) -> list[str]:
+    from coterie.privacy.mechanisms import MECHANISMS
+
     noise, delta = row["noise"], row["privacy"]["accounted"]["delta"]
     sizes = " .. ".join(dict.fromkeys(f"{scale:.4g}" for scale in noise["scale"]))
     kind = "standard deviation" if MECHANISMS[noise["mechanism"]].adds_up == "squares" else "scale"

@@ -8,7 +8,6 @@ import typer
 from coterie.cli.console import output, visible, write_json
 from coterie.cli.layout import wrapped
 from coterie.cli.options import run_folder
-from coterie.cli.table import summary_lines
 
 if TYPE_CHECKING:
     from coterie.studies.comparing import Comparison
@@ -29,6 +28,7 @@ def compare(
     Example: coterie run quickstart --out ring && coterie run quickstart --out star --set network.graph=star &&
     coterie compare ring star --out compare.html
     """
+    from coterie.cli.table import summary_lines
     from coterie.report import write
     from coterie.studies.comparing import compare as put_together
     from coterie.studies.store import read_manifest

@@ -10,7 +10,6 @@ from rich.text import Text
 from coterie.cli.console import output, visible, write_json
 from coterie.cli.deployed import installed
 from coterie.cli.layout import Entry, lines, wrapped
-from coterie.privacy.statement import epsilon_text
 
 
 def ledger(
@@ -35,6 +34,8 @@ def ledger(
 
 def ledger_lines(found: dict[str, Any], width: int) -> list[Text]:
     """What is left, then what was told of each arm."""
+    from coterie.privacy.statement import epsilon_text
+
     headings = ("sums\nreleased", "rewards\nin them", "ε spent\non one")
     entries = [
         Entry(
@@ -59,6 +60,8 @@ def ledger_lines(found: dict[str, Any], width: int) -> list[Text]:
 def budget_words(budget: dict[str, Any]) -> str:
     if budget["epsilon"] is None:
         return "no privacy was promised, and sums leave without noise"
+    from coterie.privacy.statement import epsilon_text
+
     lost, allowed = (epsilon_text({"epsilon": budget[part], "delta": budget["delta"]}) for part in ("spent", "epsilon"))
     said = f"the dearest reward has lost ε = {lost} of {allowed}, {budget['left']:.4g} is left for it"
     return f"{said}; a release was refused, as it would cost more, and none follows" if budget["refused"] else said

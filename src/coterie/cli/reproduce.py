@@ -11,6 +11,7 @@ from coterie.cli.options import place, whole
 from coterie.cli.progress import HELP, waiting
 from coterie.errors import FAILED, UsageError, hint
 from coterie.files import check_writable
+from coterie.helper import expect_compiling
 
 if TYPE_CHECKING:
     from coterie.claims import Lab, Paper
@@ -35,6 +36,7 @@ def reproduce(
 
     Example: coterie reproduce li-song
     """
+    expect_compiling(workers)
     from coterie.claims import Lab, judge
     from coterie.claims.judging import Judged
     from coterie.claims.lab import run_all

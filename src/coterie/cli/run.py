@@ -10,7 +10,7 @@ from coterie.cli.console import output, visible, write_json
 from coterie.cli.interrupts import keeps
 from coterie.cli.options import left_out, one_of, place, whole
 from coterie.cli.progress import HELP, waiting
-from coterie.cli.table import summary_lines, warnings_of
+from coterie.helper import expect_compiling
 
 
 def run(
@@ -38,7 +38,10 @@ def run(
 
     Example: coterie run quickstart --set replications=5
     """
+    if engine != "ray":
+        expect_compiling(workers)
     from coterie.cli.asking import ask
+    from coterie.cli.table import summary_lines, warnings_of
     from coterie.report import write
     from coterie.studies import ENGINES, builtin_names, load_study
     from coterie.studies.store import read_manifest

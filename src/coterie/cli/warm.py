@@ -8,6 +8,7 @@ from coterie.cli.interrupts import keeps
 from coterie.cli.options import whole
 from coterie.cli.progress import HELP, waiting
 from coterie.errors import UsageError
+from coterie.helper import expect_compiling
 
 FIRST = ("hospitals", "quickstart")  # what most people begin with
 
@@ -30,6 +31,7 @@ def warm(
     """
     if every and study is not None:
         raise UsageError(f"--all must be left out where a study is named, got both: {study!r}")
+    expect_compiling(workers)
     from coterie.studies import builtin_names, load_study
     from coterie.studies.ahead import warm as compile_all
 

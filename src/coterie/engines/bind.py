@@ -18,10 +18,11 @@ import coterie.kernel
 import coterie.privacy
 import coterie.problem
 from coterie import contract
+from coterie.cache import keep
 from coterie.contract import HOOKS, SWITCHES, Algorithm
 from coterie.engines import attacks, faults, memory, plans, turn
 from coterie.engines.refusals import careful
-from coterie.kernel.caching import keep, keep_compiled
+from coterie.kernel.caching import keep_compiled
 from coterie.kernel.calling import by_address
 from coterie.kernel.compiling import OPTIONS, whole
 

@@ -1,14 +1,12 @@
-"""Where compiled code is kept between runs: all of it in one folder, and never beside the sources. A cache saves time and
-nothing else: one that cannot be written or is damaged costs a compilation, and never a run.
+"""How compiled code is kept between runs: all of it in one folder, and never beside the sources. What is damaged is compiled
+anew.
 """
 
 import contextlib
 import functools
 import hashlib
-import logging
 import os
 import pickle
-import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -20,34 +18,11 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, InTreeCach
 from numba.core.serialize import dumps
 from numba.extending import overload
 
-from coterie.errors import StorageError
-from coterie.files import locked, write
+from coterie.cache import cache_folder, warn
+from coterie.files import locked
 from coterie.kernel.compiling import OPTIONS
 
 LITTLE = 300  # numbers
-
-
-def cache_folder() -> Path:
-    """$COTERIE_CACHE, or a folder of our own in the user's cache; of a user without a home, one that ends with the process."""
-    try:
-        home = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
-        return Path(os.environ.get("COTERIE_CACHE") or Path(home) / "coterie").absolute()
-    except RuntimeError as error:
-        _warn(str(error))
-        return Path(_spare().name)
-
-
-def keep(name: str, text: str) -> Path:
-    """The path of a file of that text: in the cache, or, where that cannot be, in a folder that ends with the process."""
-    path = cache_folder() / name
-    try:
-        if not path.is_file() or path.read_bytes() != text.encode():
-            write(path, text, durable=False)
-    except (StorageError, OSError) as error:
-        _warn(str(error))
-        path = Path(_spare().name) / name
-        write(path, text, durable=False)
-    return path
 
 
 def keep_compiled(run: Any) -> Any:
@@ -59,7 +34,7 @@ def keep_compiled(run: Any) -> Any:
         run.compile = functools.partial(_compile_alone, run.py_func.__code__.co_filename, run.compile)
         run._cache = _Cache(run.py_func)
     except (RuntimeError, OSError):
-        _warn(f"{Path(run.py_func.__code__.co_filename).parent}: cannot be written")
+        warn(f"{Path(run.py_func.__code__.co_filename).parent}: cannot be written")
     return run
 
 
@@ -135,21 +110,4 @@ class _Cache(FunctionCache):
         try:
             super().save_overload(sig, data)
         except Exception as error:
-            _warn(f"{self.cache_path}: cannot be written: {getattr(error, 'strerror', None) or error}")
-
-
-@functools.cache
-def _spare() -> tempfile.TemporaryDirectory:
-    """It is removed when the process ends."""
-    try:
-        return tempfile.TemporaryDirectory(prefix="coterie-")
-    except OSError as error:
-        remedy = "COTERIE_CACHE must name a folder that can be written"
-        raise StorageError(f"neither the cache nor a temporary folder can be written ({error.strerror}): {remedy}") from error
-
-
-@functools.cache
-def _warn(reason: str) -> None:
-    """Once for each reason, on stderr unless the program has other plans for what `coterie` logs."""
-    told = "compiled engines are not kept, so that every start takes longer: COTERIE_CACHE may name another folder"
-    logging.getLogger("coterie").warning("coterie: %s (%s)", told, " ".join(reason.split()))
+            warn(f"{self.cache_path}: cannot be written: {getattr(error, 'strerror', None) or error}")

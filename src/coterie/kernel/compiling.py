@@ -25,8 +25,10 @@ from numba import njit
 from numba.core import ir, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.postproc import PostProcessor
+from numba.core.registry import cpu_target
 from numba.core.targetconfig import ConfigStack
 from numba.core.transforms import canonicalize_cfg
 from numba.core.typed_passes import InlineOverloads, NopythonRewrites, NoPythonSupportedFeatureValidation
@@ -95,10 +97,20 @@ class _Whole(JITCodeLibrary):
         module.data_layout = self._codegen._data_layout
 
     def finalize(self) -> None:
+        while _before_linking:
+            _before_linking.pop()()
         own = {function.name for function in self._final_module.functions if not function.is_declaration}
         self._linking_libraries = link_parts(self._final_module, self._linking_libraries)
         let_go(self._final_module, own)
         super().finalize()
+
+
+_before_linking: list[Callable[[], None]] = []
+
+
+def before_linking(do: Callable[[], None]) -> None:
+    """Once, when all parts of a whole have been made and it is about to be linked."""
+    _before_linking.append(do)
 
 
 def link_parts(module: Any, libraries: list[Any]) -> list[Any]:
@@ -265,6 +277,13 @@ class EngineCompiler(WholeCompiler):
     def compile_extra(self, func: Callable) -> Any:
         self.state.flags.no_cpython_wrapper = True
         return super().compile_extra(func)
+
+
+def get_ready() -> None:
+    """What the compiler knows of types and functions: it is loaded where it is first asked for, and takes half a second."""
+    with global_compiler_lock:
+        cpu_target.typing_context.refresh()
+        cpu_target.target_context.refresh()
 
 
 PART: dict[str, Any] = {"error_model": "numpy", "forceinline": True, "pipeline_class": PartCompiler, "_nrt": False}

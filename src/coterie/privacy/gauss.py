@@ -11,8 +11,6 @@ Proof: gauss.md.
 from collections.abc import Callable, Sequence
 from math import exp, inf, nextafter, sqrt
 
-from scipy.special import log_ndtr, ndtr
-
 
 def delta_of(mu: float, epsilon: float) -> float:
     """The least delta at which a loss of mu is (epsilon, delta)-private.
@@ -22,6 +20,8 @@ def delta_of(mu: float, epsilon: float) -> float:
     """
     if mu == 0.0:
         return 0.0
+    from scipy.special import log_ndtr, ndtr  # it takes a quarter of a second to load
+
     return float(ndtr(mu / 2 - epsilon / mu) - exp(epsilon + log_ndtr(-mu / 2 - epsilon / mu)))
 
 

@@ -25,7 +25,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri
 
 from coterie.choices import Kind
 from coterie.errors import UsageError
@@ -83,6 +82,8 @@ def _normal(shape: tuple[int, ...], rng: np.random.Generator, centre: float, sd:
 
 
 def _truncated_normal(shape: tuple[int, ...], rng: np.random.Generator, centre: float, sd: float) -> np.ndarray:
+    from scipy.special import ndtr, ndtri
+
     low, high = ndtr((np.array([0, 1]) - centre) / sd)
     return (centre + sd * ndtri(rng.uniform(low, high, shape))).clip(0, 1)
 

@@ -1,14 +1,16 @@
 """Compile what studies need before it is needed, in processes that help.
 
-A helper compiles the first engine, with all the parts that engines share, and only then becomes several processes: each of them
-has these parts already. They go through one list and leave out what lies in the cache or what another one is compiling: the
-system's locks are all they have to agree on. What they leave, because they died, or because the cache cannot be written, this
-process compiles after them. Two commands on one machine help each other in the same way.
+A helper makes the first engine up to its linking, with all the parts that engines share, and only then becomes several
+processes: each of them has these parts already. They go through one list and leave out what lies in the cache or what another
+one is compiling: the system's locks are all they have to agree on. What they leave, because they died, or because the cache
+cannot be written, this process compiles after them. Two commands on one machine help each other in the same way.
 
 A helper hears no Ctrl-C. It ends when its list does, when it is told to, or when this process is gone: its input then ends.
 """
 
 import contextlib
+import gc
+import importlib
 import os
 import pickle
 import subprocess
@@ -19,14 +21,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from coterie.algorithms import find
+from coterie.cache import cache_folder
 from coterie.engines.compiled import Engine, compiling, expect, missing
 from coterie.engines.waiting import TICK, start
 from coterie.errors import StorageError
-from coterie.kernel.caching import cache_folder
+from coterie.helper import get_helper
+from coterie.kernel.compiling import before_linking, get_ready
 from coterie.studies.case import make_case
 from coterie.studies.parcel import pack, unpack
 from coterie.studies.spec import Specification
 
+COLLECTED_EVERY = 8  # engines: each leaves some 30 MB behind, and to look for garbage takes a quarter of a second
 Progress = Callable[[int, int, str], None]  # done, total, what is being done; some five times a second
 
 
@@ -61,7 +66,8 @@ class Ahead:
         expect({engine: self._name(want) for engine, want in self.missing.items()}, self.is_helped)
         if self.missing:
             if self.hands > 1:
-                self.helpers.append(_helper(self.studies, [*self.missing.values()], self.hands))
+                self.helpers.append(get_helper())
+                self._tell(self.helpers[0])
             start(self._compile)
 
     def is_ready(self, engine: Engine | None) -> bool:
@@ -83,10 +89,22 @@ class Ahead:
             helper.communicate()
         self.helpers.clear()
 
+    def _tell(self, helper: subprocess.Popen) -> None:
+        assert helper.stdin
+        with contextlib.suppress(OSError):  # it is gone already: then there is none
+            pickle.dump(([pack(study) for study in self.studies], [*self.missing.values()], self.hands), helper.stdin)
+            helper.stdin.flush()
+
     def _name(self, want: Want) -> str:
         return find(self.studies[want.study].rows[want.row].reference).name
 
+    def _get_ready(self) -> None:
+        """While others compile the first engine this process can load what it will need."""
+        get_ready()
+        importlib.import_module("scipy.special")
+
     def _compile(self) -> None:
+        self._get_ready()
         for helper in self.helpers:
             helper.wait()
         compile_missing(self.missing, True, self.tried.add, self.stopped.is_set)
@@ -128,54 +146,61 @@ def compile_missing(
         tried(engine)
 
 
-def _nothing(engine: Engine) -> None:
-    pass
+class _Tidy:
+    """Nobody else looks for garbage in a helper."""
+
+    def __init__(self) -> None:
+        self.tried = 0
+
+    def __call__(self, engine: Engine) -> None:
+        self.tried += 1
+        if self.tried % COLLECTED_EVERY == 0:
+            gc.collect()
 
 
-def _helper(studies: Sequence[Specification], wants: list[Want], hands: int) -> subprocess.Popen:
-    paths = {"PYTHONPATH": os.pathsep.join(place for place in sys.path if place)}
-    helper = subprocess.Popen(
-        [sys.executable, "-P", "-m", "coterie.studies.ahead"],
-        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | paths,
-        start_new_session=True,
-    )  # fmt: skip
-    assert helper.stdin
-    with contextlib.suppress(OSError):  # it is gone already: then there is one less
-        pickle.dump(([pack(study) for study in studies], wants, hands), helper.stdin)
-        helper.stdin.flush()
-    return helper
-
-
-def main() -> None:
-    """A helper."""
-    packed, wants, hands = pickle.load(sys.stdin.buffer)
+def help() -> None:
+    """What a helper does. Before it links its first engine it becomes several processes: by then it has all shared parts."""
+    get_ready()
+    try:
+        packed, wants, hands = pickle.load(sys.stdin.buffer)
+    except EOFError:
+        return  # nothing was missing
     start(_end_with_the_input)
     studies = [unpack(study) for study in packed]
     engines = [engine for want in wants if (engine := engine_for(studies, want))]
-    compile_missing(engines[:1], False, _nothing)
     children = list[int]()
-    for number in range(1, hands if hasattr(os, "fork") else 1):
-        if (child := os.fork()) == 0:
-            start(_end_with_the_input)
-            engines, children = turned(engines, number / hands), []
-            break
-        children.append(child)
-    compile_missing(engines, False, _nothing)
+
+    def become_several() -> None:
+        for number in range(1, hands if hasattr(os, "fork") else 1):
+            if (child := os.fork()) == 0:
+                raise _Another(number)
+            children.append(child)
+
+    before_linking(become_several)
+    try:
+        compile_missing(in_turn(engines, 0, hands), False, _Tidy())
+    except _Another as another:
+        children.clear()
+        start(_end_with_the_input)
+        compile_missing(in_turn(engines, another.number, hands), False, _Tidy())
     for child in children:
         os.waitpid(child, 0)
     os._exit(0)
 
 
-def turned(engines: list[Engine], share: float) -> list[Engine]:
-    """So that each process begins elsewhere."""
-    first = int(share * len(engines))
-    return engines[first:] + engines[:first]
+class _Another(BaseException):
+    """This is another process now, and what it was about to link is left to the first."""
+
+    def __init__(self, number: int):
+        self.number = number
+
+
+def in_turn(engines: list[Engine], number: int, hands: int) -> list[Engine]:
+    """One's own stretch of the list, as neighbours share parts; then those of others from their ends, which they reach last."""
+    first, end = (len(engines) * share // hands for share in (number, number + 1))
+    return engines[first:end] + (engines[end:] + engines[:first])[::-1]
 
 
 def _end_with_the_input() -> None:
     os.read(sys.stdin.fileno(), 1)
     os._exit(0)
-
-
-if __name__ == "__main__":
-    main()

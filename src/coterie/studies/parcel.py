@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from coterie.algorithms import find
+from coterie.cache import keep
 from coterie.errors import UsageError
-from coterie.kernel.caching import keep
 from coterie.studies.spec import Specification
 from coterie.version import VERSION
 

@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from math import inf
+from math import ceil, inf
 from pathlib import Path
 from typing import NamedTuple
 
@@ -140,9 +140,10 @@ def _doing(study: Specification, crew: Crew | Cluster) -> str:
 
 
 def batch_size(study: Specification) -> int:
-    """Replications: few enough to show progress and to lose little, as many as are worth a call."""
+    """Replications: as many as are worth a call; few enough to show progress, to lose little and to keep four cores busy."""
     work = study.problem.agents * (study.problem.arms + study.horizon // 100)
-    return 1 if is_random(study) else int(np.clip(1_000_000 // work, 1, 32))
+    wanted, most = max(ceil(study.replications / 4), 20_000 // work), min(32, 1_000_000 // work)
+    return 1 if is_random(study) else max(1, min(wanted, most))
 
 
 def _batches(study: Specification) -> Iterator[Batch]:

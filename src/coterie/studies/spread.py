@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-from scipy.special import stdtrit
 
 LEVEL = 0.95  # of every interval that is shown
 RUNS_LEAST = 5  # of fewer no interval is told: it would say more about chance than about the mean
@@ -19,7 +18,7 @@ def margin(values: np.ndarray) -> np.ndarray:
     enough = np.where(runs > 1, runs, 2)
     means = np.nansum(values, axis=0) / np.maximum(runs, 1)
     sem = np.sqrt(np.nansum((values - means) ** 2, axis=0) / (enough - 1) / enough)
-    return np.where(runs > 1, stdtrit(enough - 1, (1 + LEVEL) / 2) * sem, np.nan)
+    return np.where(runs > 1, _student(enough - 1) * sem, np.nan)
 
 
 def spread(values: np.ndarray) -> dict[str, float | None]:
@@ -30,7 +29,14 @@ def spread(values: np.ndarray) -> dict[str, float | None]:
     """
     runs = len(values)
     sem = float(values.std(ddof=1) / math.sqrt(runs)) if runs > 1 else None
-    half = None if sem is None else float(stdtrit(runs - 1, (1 + LEVEL) / 2)) * sem
+    half = None if sem is None else float(_student(np.array(runs - 1))) * sem
     return {
         "mean": float(values.mean()), "sem": sem, "margin": half, "min": float(values.min()), "max": float(values.max())
     }
+
+
+def _student(freedom: np.ndarray) -> np.ndarray:
+    """Standard errors to each side of a mean that its interval reaches."""
+    from scipy.special import stdtrit
+
+    return stdtrit(freedom, (1 + LEVEL) / 2)
