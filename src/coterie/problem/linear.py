@@ -1,5 +1,6 @@
 """Problems whose loss is a sum over pulls: each pull of an arm costs its gap to the best arm; and what a law of rewards is."""
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -53,8 +54,9 @@ class Law(Options):
         """Sub-Gaussian standard deviation of one reward."""
         return (self.range[1] - self.range[0]) / 2
 
+    @abstractmethod
     def world_of(self, means: np.ndarray, weights: Sequence[float] | None) -> np.ndarray:
-        raise NotImplementedError
+        """What `draw` is handed: rewards of these means, in the record that the law's file lays out."""
 
     def drawn_world(
         self, means: np.ndarray, weights: Sequence[float] | None, agents: int, rng: np.random.Generator
@@ -63,9 +65,9 @@ class Law(Options):
         return self.world_of(means, weights)
 
     @staticmethod
+    @abstractmethod
     def sentence(problem: Mapping[str, Any]) -> str:
         """What the page says of the `problem` of a study."""
-        raise NotImplementedError
 
 
 def quality(means: np.ndarray, weights: Sequence[float] | None = None) -> np.ndarray:
