@@ -35,7 +35,7 @@ def radius(method, sizes):
     for field, values in method.known.items():
         open[field] = values[0]
     for size in sizes:
-        cast(open, method.p, 0, int(size).bit_length() - 1, 0.0)
+        cast(open, 0, int(size).bit_length() - 1, 0.0, 0, 0, 0.0)
     return float(bound(open, method.p, 0, 1.0))
 
 

@@ -74,40 +74,43 @@ def hear(open, peer, p, t, message):
     vote = message.total / (UNIT * float(p.tables.sizes[e]))
     if peer.voted[k] == 1 and peer.rung[k] == e and peer.vote[k] == vote:
         return
-    if peer.voted[k] == 1:
-        withdraw(open, k, peer.rung[k], peer.vote[k])
-    cast(open, p, k, e, vote)
+    cast(open, k, e, vote, peer.voted[k], peer.rung[k], peer.vote[k])
     peer.voted[k], peer.rung[k], peer.vote[k] = 1, e, vote
 
 
 @node
-def cast(open, p, k, e, vote):
-    """The ballot stays sorted."""
-    place = open.votes[k]
-    while place > 0 and open.ballot[k, place - 1] > vote:
-        open.ballot[k, place] = open.ballot[k, place - 1]
-        place -= 1
-    open.ballot[k, place] = vote
-    open.votes[k] += 1
+def cast(open, k, e, vote, voted, old_e, old):
+    """In place of the voter's older vote, if it has voted. The ballot stays sorted: only what lies between the two moves."""
+    here = open.votes[k]
+    if voted == 1:
+        here = lower_votes(open, k, old, 0, here)
+        open.whole[k] -= int(old * FINE)
+        open.batches[k, old_e] -= 1
+    else:
+        open.votes[k] += 1
+    there = lower_votes(open, k, vote, 0, here)
+    if there == here:
+        there = lower_votes(open, k, vote, here + 1, open.votes[k]) - 1
+    for place in range(here, there):
+        open.ballot[k, place] = open.ballot[k, place + 1]
+    for back in range(here - there):
+        open.ballot[k, here - back] = open.ballot[k, here - back - 1]
+    open.ballot[k, there] = vote
     open.whole[k] += int(vote * FINE)
     open.batches[k, e] += 1
     open.stale[k] = 1
 
 
 @node
-def withdraw(open, k, e, vote):
-    lower, upper = 0, open.votes[k] - 1
-    while lower < upper:
-        middle = (lower + upper) // 2
+def lower_votes(open, k, vote, first, end):
+    """Of the ballot: where those lower than this one end, between two places."""
+    while first < end:
+        middle = (first + end) // 2
         if open.ballot[k, middle] < vote:
-            lower = middle + 1
+            first = middle + 1
         else:
-            upper = middle
-    open.votes[k] -= 1
-    for place in range(lower, open.votes[k]):
-        open.ballot[k, place] = open.ballot[k, place + 1]
-    open.whole[k] -= int(vote * FINE)
-    open.batches[k, e] -= 1
+            end = middle
+    return first
 
 
 @node
@@ -211,11 +214,9 @@ def publish(open, p, t, plan, out):
     k, open.news = open.arm, out.entries
     e = open.rung[k]
     if out.entries > 0:
-        if open.said[k]:
-            withdraw(open, k, open.said_rung[k], open.own[k])
-        open.said[k], open.said_rung[k], open.said_total[k] = 1, e, out.value[0]
-        open.own[k] = out.value[0] / (UNIT * float(p.tables.sizes[e]))
-        cast(open, p, k, e, open.own[k])
+        vote = out.value[0] / (UNIT * float(p.tables.sizes[e]))
+        cast(open, k, e, vote, open.said[k], open.said_rung[k], open.own[k])
+        open.said[k], open.said_rung[k], open.said_total[k], open.own[k] = 1, e, out.value[0], vote
     if open.filled[k] == p.tables.sizes[e]:
         open.filled[k], open.rung[k] = 0, e + 1
 
