@@ -9,21 +9,27 @@ import tempfile
 from pathlib import Path
 
 from coterie.errors import StorageError
-from coterie.files import write
+from coterie.files import make_folder, refused, write
 
 
 def cache_folder() -> Path:
-    """$COTERIE_CACHE, or a folder of our own in the user's cache; of a user without a home, one that ends with the process."""
+    """The folder that is named, or, where that cannot be written, one that ends with the process."""
+    folder = named_folder()
+    return folder if folder and _is_writable(folder) else Path(_spare().name)
+
+
+def named_folder() -> Path | None:
+    """$COTERIE_CACHE, or a folder of our own in the user's cache; a user without a home has none."""
     try:
         home = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
         return Path(os.environ.get("COTERIE_CACHE") or Path(home) / "coterie").absolute()
     except RuntimeError as error:
         warn(str(error))
-        return Path(_spare().name)
+        return None
 
 
 def keep(name: str, text: str) -> Path:
-    """The path of a file of that text: in the cache, or, where that cannot be, in a folder that ends with the process."""
+    """The path of a file of that text: in the cache, or, where there is no room, in a folder that ends with the process."""
     path = cache_folder() / name
     try:
         if not path.is_file() or path.read_bytes() != text.encode():
@@ -36,17 +42,33 @@ def keep(name: str, text: str) -> Path:
 
 
 @functools.cache
+def _is_writable(folder: Path) -> bool:
+    """It is tried once: what goes wrong later costs a compilation."""
+    try:
+        make_folder(folder)
+        with refused(folder, "written"), tempfile.TemporaryFile(dir=folder):
+            return True
+    except (StorageError, ValueError) as error:
+        warn(str(error))
+        return False
+
+
+@functools.cache
 def _spare() -> tempfile.TemporaryDirectory:
     """It is removed when the process ends."""
     try:
-        return tempfile.TemporaryDirectory(prefix="coterie-")
+        return tempfile.TemporaryDirectory(prefix="coterie-", ignore_cleanup_errors=True)
     except OSError as error:
         remedy = "COTERIE_CACHE must name a folder that can be written"
         raise StorageError(f"neither the cache nor a temporary folder can be written ({error.strerror}): {remedy}") from error
 
 
-@functools.cache
 def warn(reason: str) -> None:
-    """Once for each reason, on stderr unless the program has other plans for what `coterie` logs."""
-    told = "compiled engines are not kept, so that every start takes longer: COTERIE_CACHE may name another folder"
-    logging.getLogger("coterie").warning("coterie: %s (%s)", told, " ".join(reason.split()))
+    """Once, on stderr unless the program has other plans for what `coterie` logs: what follows has the same cause."""
+    if not _warned:
+        _warned.append(reason)
+        told = "compiled engines are not kept, so that every start takes longer: COTERIE_CACHE may name another folder"
+        logging.getLogger("coterie").warning("coterie: %s (%s)", told, " ".join(reason.split()))
+
+
+_warned: list[str] = []

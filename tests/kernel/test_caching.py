@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import sys
 import threading
 from pathlib import Path
@@ -26,7 +27,7 @@ REMEDY = "COTERIE_CACHE may name another folder"
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("COTERIE_CACHE", str(tmp_path / "cache"))
-    cache.warn.cache_clear()
+    monkeypatch.setattr(cache, "_warned", [])
     return tmp_path / "cache"
 
 
@@ -73,6 +74,29 @@ def test_damaged_code_is_compiled_anew_and_kept(folder, suffix, damage):
     (file,) = folder.rglob(f"*.{suffix}")
     file.write_bytes(damage(file.read_bytes()))
     assert [compiled(name) for _ in range(2)] == [(42, False), (42, True)]
+
+
+def test_what_one_process_cannot_load_is_not_taken_from_the_others(folder, monkeypatch):
+    """One without memory, or about to end, once emptied the index for everybody."""
+
+    def refused(*_):
+        raise MemoryError
+
+    compiled("coterie_test_shared")
+    with monkeypatch.context() as without_memory:
+        without_memory.setattr(caching._Checked, "rebuild", refused)
+        (index,) = folder.rglob("*.nbi")
+        before = index.read_bytes()
+        assert compiled("coterie_test_shared") == (42, False) and index.read_bytes() == before
+    assert compiled("coterie_test_shared") == (42, True)
+
+
+def test_a_cache_may_be_copied(folder, tmp_path, monkeypatch):
+    """As for a machine that is prepared beforehand."""
+    compiled("coterie_test_copied")
+    shutil.copytree(folder, tmp_path / "copy", copy_function=shutil.copyfile)  # neither its times nor its place are kept
+    monkeypatch.setenv("COTERIE_CACHE", str(tmp_path / "copy"))
+    assert compiled("coterie_test_copied") == (42, True)
 
 
 def test_a_text_that_was_cut_short_is_written_again(folder):

@@ -2,7 +2,6 @@
 anew.
 """
 
-import contextlib
 import functools
 import hashlib
 import os
@@ -34,7 +33,7 @@ def keep_compiled(run: Any) -> Any:
         run.compile = functools.partial(_compile_alone, run.py_func.__code__.co_filename, run.compile)
         run._cache = _Cache(run.py_func)
     except (RuntimeError, OSError):
-        warn(f"{Path(run.py_func.__code__.co_filename).parent}: cannot be written")
+        warn(f"{cache_folder()}: cannot be written")
     return run
 
 
@@ -72,8 +71,13 @@ _held = threading.local()
 
 
 class _Locator(InTreeCacheLocator):
+    """By what a file says, and not by its place or time: a cache can be copied to another folder or machine of its kind."""
+
     def get_cache_path(self) -> str:
-        return str(cache_folder() / self.get_suitable_cache_subpath(self._py_file))
+        return str(cache_folder() / f"{Path(self._py_file).stem}-{self.get_source_stamp()[:16]}")
+
+    def get_source_stamp(self) -> str:
+        return hashlib.sha256(Path(self._py_file).read_bytes()).hexdigest()
 
 
 class _Checked(CompileResultCacheImpl):
@@ -102,12 +106,18 @@ class _Cache(FunctionCache):
         try:
             return super().load_overload(sig, target_context)
         except Exception:  # of whatever kind the damage is: what is compiled now takes its place
-            with contextlib.suppress(OSError):
-                self.flush()
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:
+            self._begin_anew_where_damaged()
             super().save_overload(sig, data)
         except Exception as error:
             warn(f"{self.cache_path}: cannot be written: {getattr(error, 'strerror', None) or error}")
+
+    def _begin_anew_where_damaged(self) -> None:
+        """Not sooner: a process that ends, or has no memory left, must not take from others what they have compiled."""
+        try:
+            self._cache_file._load_index()
+        except Exception:
+            self.flush()
