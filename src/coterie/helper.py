@@ -1,33 +1,58 @@
 """The process that compiles for this one, and how it is started; studies/ahead.py says what it does.
 
 It has to import what this process does, which takes as long. So where nothing was ever compiled a command starts it first, and
-both import at once. One that is told nothing ends with this process: its input then ends.
+both import at once. From its first moment it ends when this process does: its input then ends.
 """
 
+import contextlib
+import gc
 import os
+import select
 import subprocess
 import sys
+import threading
+from pathlib import Path
 
 from coterie.cache import cache_folder
 
-# Without a look at garbage now and then: the compiler makes many objects and leaves few.
-PROGRAM = "import gc; gc.disable(); from coterie.studies.ahead import help; help()"
-_early: list[subprocess.Popen] = []
+PROGRAM = "from coterie.helper import begin; begin(); from coterie.studies.ahead import help; help()"
+_early: dict[Path, subprocess.Popen] = {}  # by the folder that each keeps its work in
 
 
 def get_helper() -> subprocess.Popen:
-    """One that waits for its list. It hears no Ctrl-C."""
-    if _early:
-        return _early.pop()
-    paths = {"PYTHONPATH": os.pathsep.join(place for place in sys.path if place)}
+    """One that waits for its list. It hears no Ctrl-C, and keeps what it compiles where this process will look for it."""
+    folder = cache_folder()
+    if folder in _early:
+        return _early.pop(folder)
+    ours = {"PYTHONPATH": os.pathsep.join(place for place in sys.path if place), "COTERIE_CACHE": str(folder)}
     return subprocess.Popen(
         [sys.executable, "-P", "-c", PROGRAM],
-        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | paths,
+        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | ours,
         start_new_session=True,
     )  # fmt: skip
 
 
 def expect_compiling(workers: int | None) -> None:
     """Most likely, on a machine where nothing was."""
-    if (workers or os.cpu_count() or 1) > 1 and not cache_folder().exists():
-        _early.append(get_helper())
+    if (workers or os.cpu_count() or 1) > 1 and not any(cache_folder().glob("coterie_*.py")):
+        _early[cache_folder()] = get_helper()
+
+
+def begin() -> None:
+    """In the helper. It looks for garbage now and then only: the compiler makes many objects and leaves few."""
+    end_with_the_input()
+    gc.disable()
+
+
+def end_with_the_input() -> None:
+    """A thread does not live on in a process that is forked: it has to call this, too."""
+    threading.Thread(target=_wait_for_the_end, daemon=True).start()
+
+
+def _wait_for_the_end() -> None:
+    """Without taking anything from the input."""
+    with contextlib.suppress(AttributeError):  # there is no such call on some systems: it ends when it has read its list
+        poll = select.poll()
+        poll.register(sys.stdin.fileno(), 0)
+        poll.poll()
+        os._exit(0)

@@ -1,6 +1,8 @@
 """Compiling ahead: helpers do part of the work, and nothing depends on them."""
 
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -25,13 +27,15 @@ def study(*names):
 def empty_cache(tmp_path, monkeypatch):
     """And nothing in memory either."""
     monkeypatch.setenv("COTERIE_CACHE", str(tmp_path / "cache"))
-    engines = [name for name in sys.modules if name.startswith(("coterie_mesh", "coterie_pool", "coterie_star"))]
-    before = {name: sys.modules.pop(name) for name in engines}
-    _bind.cache_clear()
-    machine_code.cache_clear()
+
+    def take_all():
+        _bind.cache_clear()
+        machine_code.cache_clear()
+        return {name: sys.modules.pop(name) for name in [*sys.modules] if name.startswith("coterie_")}
+
+    before = take_all()
     yield tmp_path / "cache"
-    _bind.cache_clear()
-    machine_code.cache_clear()
+    take_all()
     sys.modules.update(before)
 
 
@@ -58,17 +62,56 @@ def test_a_helper_that_is_told_nothing_ends_too():
     assert helper.wait(60) == 0
 
 
-@pytest.mark.parametrize(("workers", "there", "started"), [(None, False, 1), (2, False, 1), (2, True, 0), (1, False, 0)])
+def test_a_helper_ends_with_its_parent_before_it_was_told_anything():
+    """While it still imports, too."""
+    dies = "import os; from coterie.helper import get_helper; print(get_helper().pid, flush=True); os._exit(0)"
+    told = subprocess.run([sys.executable, "-c", dies], stdout=subprocess.PIPE, text=True, check=True).stdout
+    for _ in range(200):
+        if not is_running(int(told)):
+            return
+        time.sleep(0.1)
+    raise AssertionError("a helper without a parent is still there after twenty seconds")
+
+
+def is_running(process):
+    """One that ended and that nobody has waited for is none."""
+    stat = Path(f"/proc/{process}/stat")
+    try:
+        return stat.read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("workers", "there", "started"), [(None, False, True), (2, False, True), (2, True, False), (1, False, False)]
+)
 def test_a_helper_is_started_first_where_nothing_was_ever_compiled(tmp_path, monkeypatch, workers, there, started):
-    monkeypatch.setenv("COTERIE_CACHE", str(tmp_path if there else tmp_path / "cache"))
+    monkeypatch.setenv("COTERIE_CACHE", str(tmp_path))
     monkeypatch.setattr("os.cpu_count", lambda: 2)
+    if there:
+        (tmp_path / "coterie_mesh_1.py").touch()
     expect_compiling(workers)
-    early = [*ahead_of_time]
-    assert len(early) == started
-    for helper in early:
-        assert get_helper() is helper, "and taken, not started again"
+    early = ahead_of_time.get(tmp_path)
+    assert (early is not None) == started
+    if early:
+        assert get_helper() is early, "and taken, not started again"
+        early.communicate()
+        assert early.returncode == 0
+
+
+def test_a_helper_for_another_folder_is_not_taken(tmp_path, monkeypatch):
+    """It would keep its work where this process does not look."""
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setenv("COTERIE_CACHE", str(tmp_path / "one"))
+    expect_compiling(2)
+    early = ahead_of_time[tmp_path / "one"]
+    monkeypatch.setenv("COTERIE_CACHE", str(tmp_path / "other"))
+    other = get_helper()
+    assert other is not early
+    monkeypatch.setenv("COTERIE_CACHE", str(tmp_path / "one"))
+    assert get_helper() is early
+    for helper in (early, other):
         helper.communicate()
-        assert helper.returncode == 0
 
 
 def test_what_helpers_leave_is_compiled_here(empty_cache):

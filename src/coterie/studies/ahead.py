@@ -21,11 +21,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from coterie.algorithms import find
-from coterie.cache import cache_folder
+from coterie.cache import cache_folder, named_folder
 from coterie.engines.compiled import Engine, compiling, expect, missing
 from coterie.engines.waiting import TICK, start
 from coterie.errors import StorageError
-from coterie.helper import get_helper
+from coterie.helper import end_with_the_input, get_helper
 from coterie.kernel.compiling import before_linking, get_ready
 from coterie.studies.case import make_case
 from coterie.studies.parcel import pack, unpack
@@ -112,6 +112,8 @@ class Ahead:
 
 def warm(studies: Sequence[Specification], workers: int | None = None, progress: Progress | None = None) -> int:
     """Compile all that these studies need and that is missing; how many engines that were."""
+    if cache_folder() != (folder := named_folder()):
+        raise StorageError(f"{folder}: cannot be written, so that nothing of what was compiled is kept")
     ahead = Ahead.of(studies, workers, progress)
     try:
         ahead.start()
@@ -125,7 +127,7 @@ def warm(studies: Sequence[Specification], workers: int | None = None, progress:
         if not engine.is_there():
             engine.compile()  # what stopped the compiler is raised here
         if not engine.on_disk():
-            raise StorageError(f"{cache_folder()}: cannot be written, so that nothing of what was compiled is kept")
+            raise StorageError(f"{folder}: cannot be written, so that nothing of what was compiled is kept")
     return len(ahead.missing)
 
 
@@ -165,7 +167,6 @@ def help() -> None:
         packed, wants, hands = pickle.load(sys.stdin.buffer)
     except EOFError:
         return  # nothing was missing
-    start(_end_with_the_input)
     studies = [unpack(study) for study in packed]
     engines = [engine for want in wants if (engine := engine_for(studies, want))]
     children = list[int]()
@@ -181,7 +182,7 @@ def help() -> None:
         compile_missing(in_turn(engines, 0, hands), False, _Tidy())
     except _Another as another:
         children.clear()
-        start(_end_with_the_input)
+        end_with_the_input()
         compile_missing(in_turn(engines, another.number, hands), False, _Tidy())
     for child in children:
         os.waitpid(child, 0)
@@ -199,8 +200,3 @@ def in_turn(engines: list[Engine], number: int, hands: int) -> list[Engine]:
     """One's own stretch of the list, as neighbours share parts; then those of others from their ends, which they reach last."""
     first, end = (len(engines) * share // hands for share in (number, number + 1))
     return engines[first:end] + (engines[end:] + engines[:first])[::-1]
-
-
-def _end_with_the_input() -> None:
-    os.read(sys.stdin.fileno(), 1)
-    os._exit(0)
