@@ -62,6 +62,22 @@ def test_a_signal_interrupts_a_command_and_decides_its_code(ended, capsys, name,
     assert signal.getsignal(getattr(signal, name)) == before
 
 
+@pytest.mark.parametrize("there", [False, True])
+def test_nothing_is_said_to_be_kept_in_a_folder_that_was_not_made(ended, capsys, tmp_path, there):
+    folder = tmp_path / "run"
+
+    @interruptible
+    def command():
+        keeps(f"kept in {folder}", folder)
+        if there:
+            folder.mkdir()
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(Ended):
+        command()
+    assert capsys.readouterr().err == (f"interrupted: kept in {folder}\n" if there else "interrupted\n")
+
+
 def test_whatever_comes_of_an_interrupt_is_not_told_as_an_error(ended, capsys):
     @interruptible
     def command():

@@ -13,18 +13,19 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
 GRACE = 0.6  # seconds for the gentle way
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 INTERRUPTED = 128 + signal.SIGINT
-_kept: list[str] = []  # what the line on stderr says
+_kept: list[tuple[str, Path | None]] = []  # what the line on stderr says
 
 
-def keeps(what: str) -> None:
-    """What is left of this command if it is interrupted from now on."""
-    _kept[:] = [what]
+def keeps(what: str, folder: Path | None = None) -> None:
+    """What is left of this command if it is interrupted from now on: in a folder, once that is there."""
+    _kept[:] = [(what, folder)]
 
 
 def interruptible(command: Callable[[], Any]) -> Callable[[], None]:
@@ -98,7 +99,8 @@ def _enforce(outlet: socket.socket, over: threading.Event, ours: set[int]) -> No
 
 
 def _say() -> None:
-    _write("interrupted" + "".join(f": {what}" for what in _kept) + "\n")
+    told = [what for what, folder in _kept if folder is None or folder.exists()]
+    _write("interrupted" + "".join(f": {what}" for what in told) + "\n")
 
 
 def _write(text: str) -> None:

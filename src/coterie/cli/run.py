@@ -57,7 +57,7 @@ def run(
             forecast = loaded.forecast(workers)
             forecast.refuse(folder)
             ask(forecast.seconds, yes, shown)
-        keeps(f"what was finished is kept in {folder}; the same command goes on from there")
+        keeps(f"what was finished is kept in {folder}; the same command goes on from there", folder)
         result = loaded.run(workers, folder, shown.show, fresh, engine, address)
         shown.do("writing", "writing the page")
         page, document = folder / "report.html", result.document()
