@@ -14,6 +14,7 @@ from coterie.kernel import UNIT, argmax, capacity, node, record
 
 class BlockOptions(Options):  # what a study may set; hooks read those that are numbers, as p.epsilon
     epsilon: float = Field(1.0, gt=0, description="inf: no privacy")
+    commit: bool = Field(False, description="whether an arm is played until its next release")
 
 
 def open_record(p):
@@ -43,8 +44,9 @@ def choose(open, p, t, die, plan):
         n = open.count[k]
         open.index[k] = open.total[k] / (UNIT * float(n)) + sqrt(2.0 * log(t) / n) if n > 0 else inf
     arm = (t - 1) % p.arms if t <= p.arms else argmax(open.index, p.arms)
-    open.pulls[arm] += 1
-    order(plan, arm, 1)
+    pulls = max(1, open.pulls[arm]) if p.commit else 1
+    open.pulls[arm] += pulls
+    order(plan, arm, pulls)
 
 
 @node
@@ -74,10 +76,11 @@ def speak(open, p, t, message):
 
 
 def build(options: BlockOptions, setting: Setting) -> Method:
-    return Method(BLOCK_UCB, params(options, setting), Claim(options.epsilon))
+    rule = BLOCK_UCB._replace(commits=options.commit)  # a plan then takes as many rounds as it has pulls
+    return Method(rule, params(options, setting), Claim(options.epsilon))
 
 
 BLOCK_UCB = Algorithm(
     "block_ucb", open_record, message_record, choose=choose, release=release, publish=publish, speak=speak, hear=hear,
 )
-ENTRIES = (Entry("block-ucb", "UCB on noised block sums", BlockOptions, build, ({}, {"epsilon": inf})),)
+ENTRIES = (Entry("block-ucb", "UCB on noised block sums", BlockOptions, build, ({}, {"epsilon": inf}, {"commit": True})),)

@@ -37,9 +37,10 @@ def edit(old: str, new: str, told: str, at: str = "") -> Wrong:
 
 
 IMPORT = "from math import inf, log, sqrt\n"
-PULLED = "    open.pulls[arm] += 1\n"
-ORDER = "    order(plan, arm, 1)\n"
+PULLED = "    open.pulls[arm] += pulls\n"
+ORDER = "    order(plan, arm, pulls)\n"
 OFFER = "offer(out, k, p.epsilon)"
+EXAMPLES = '({}, {"epsilon": inf}, {"commit": True})'
 NEWS = "    open.news = -1\n"
 SAID = "    return 3\n"
 PARAMS = "params(options, setting)"
@@ -60,10 +61,10 @@ THE_FILE = {
     "an interrupt at import": edit(IMPORT, IMPORT + "raise KeyboardInterrupt\n", ": must not stop the program, got Keyboard"),
     "no entries": edit("ENTRIES = ", "OTHERS = ", ": must define ENTRIES = (Entry(...),) with one entry, got none"),
     "an example with an unknown option": edit(
-        '({}, {"epsilon": inf})', '({"nope": 1},)', ": example {'nope': 1} of 'block-ucb' must be options that it takes: it"
+        EXAMPLES, '({"nope": 1},)', ": example {'nope': 1} of 'block-ucb' must be options that it takes: it"
     ),
     "an example out of range": edit(
-        '({}, {"epsilon": inf})', '({"epsilon": 0.0},)', ": example {'epsilon': 0.0} of 'block-ucb'"
+        EXAMPLES, '({"epsilon": 0.0},)', ": example {'epsilon': 0.0} of 'block-ucb'"
     ),
     "observe, of the first edition": edit(HEAR, "hear=hear, observe=hear,\n", ":N: observe is no part of an Algo", "observe="),
     "a claim in words": edit(CLAIM, 'Claim(1.0, "all")', ":N: Claim(epsilon, delta) takes numbers", '"all"'),
@@ -83,7 +84,7 @@ ITS_PARTS = {
         ": build: parameter 'epsilon' must be in [-2^63, 2^63 - 1], got 30000 bits",
     ),
     "no method": edit(
-        f"return Method(BLOCK_UCB, {PARAMS}, {CLAIM})", "return BLOCK_UCB", ": build must return a Method(Algori"
+        f"return Method(rule, {PARAMS}, {CLAIM})", "return BLOCK_UCB", ": build must return a Method(Algori"
     ),
     "a claim of nothing": edit(
         CLAIM, "Claim(0.0)", ": build: epsilon of a claim must be a number in [1e-06, 1e+06] or inf, got 0"

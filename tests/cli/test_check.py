@@ -12,7 +12,7 @@ from coterie.cli.main import main
 from coterie.errors import AlgorithmError
 
 EXAMPLE = (Path(__file__).parents[2] / "examples/own_algorithm.py").read_text()
-PULLED = "    open.pulls[arm] += 1\n"
+PULLED = "    open.pulls[arm] += pulls\n"
 
 
 class Done(NamedTuple):
@@ -39,7 +39,7 @@ def test_a_file_that_prints_is_checked_and_its_words_go_nowhere(coterie, tmp_pat
     done = coterie("check", "mine.py", "--quick")
     assert done.returncode == 0, done.stderr
     *ticks, last = done.stdout.replace("guest\n", "").splitlines()  # the command itself imports the file at its end
-    assert last == "checked: block-ucb (2 forms)" and len(ticks) == 4 and all(tick.startswith("✓ ") for tick in ticks)
+    assert last == "checked: block-ucb (3 forms)" and len(ticks) == 4 and all(tick.startswith("✓ ") for tick in ticks)
 
 
 def test_json_is_what_was_checked_and_nothing_else(coterie, monkeypatch):
