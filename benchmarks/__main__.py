@@ -9,14 +9,13 @@ A page is compared with the last one that was kept for the same processor model 
 """
 
 import argparse
-import resource
 import threading
 import time
 
 import numpy as np
 from rich.console import Console
 
-from benchmarks import cooperative, elimination, gossip, others, procurement
+from benchmarks import apart, best_of, cooperative, elimination, gossip, others, procurement
 from benchmarks.first import first_command
 from benchmarks.growth import growth
 from benchmarks.leap import leap
@@ -25,17 +24,6 @@ from coterie.errors import hint
 from coterie.network import path
 
 NANOSECONDS = "CPU nanoseconds of an agent-round"
-
-
-def best_of(repeats, work):
-    """Least CPU seconds of several passes, the first of which warms up."""
-    work()
-    times = []
-    for _ in range(repeats):
-        began = time.process_time()
-        work()
-        times.append(time.process_time() - began)
-    return min(times)
 
 
 def per_agent_round(case, replications=1):
@@ -60,10 +48,7 @@ def compare_elimination():
 
 def a_million_agents():
     """One run of a million agents: time and memory."""
-    case = elimination.case(1_000_000, 100, 1_000_000_000)
-    seconds = best_of(3, lambda: case.simulate(0, 0, 1))
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
-    yield Section("One million agents, 100 arms, 10^9 rounds", "", {"CPU seconds": seconds, "MB at most": memory}, ratios=False)
+    yield Section("One million agents, 100 arms, 10^9 rounds", "", apart(elimination.a_million), ratios=False)
 
 
 def compare_gossip():
@@ -196,7 +181,7 @@ def main(arguments=None):
         if name not in BENCHMARKS:
             parser.error(f"NAME must be one of {', '.join(BENCHMARKS)}, got {name!r}{hint(name, BENCHMARKS)}")
     console, before, found = Console(), kept(), []
-    np.seterr(all="raise")
+    np.seterr(all="raise", under="ignore")
     beside = f"beside the page of {before['date']}" if before else "no earlier page of this processor"
     console.print(f"{processor()}; {beside}. Figures of a section come from one run; compare ratios.")
     for name in given.names or BENCHMARKS:

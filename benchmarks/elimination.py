@@ -9,7 +9,7 @@ from math import ceil, log, sqrt
 import numpy as np
 from numba import njit
 
-from benchmarks import only_case
+from benchmarks import best_of, megabytes, only_case
 
 
 def case(agents: int, arms: int, horizon: int, **options):
@@ -19,6 +19,12 @@ def case(agents: int, arms: int, horizon: int, **options):
         "algorithm": [{"name": "cdp-mab", **options}],
     }
     return only_case(study)
+
+
+def a_million() -> dict[str, float]:
+    """Agents: time and memory of one run."""
+    large = case(1_000_000, 100, 1_000_000_000)
+    return {"CPU seconds": best_of(3, lambda: large.simulate(0, 0, 1)), "MB at most": megabytes()}
 
 
 def numpy_loop(seed, agents, means, horizon, epsilon, marks):

@@ -1,12 +1,8 @@
 """What ten times, and a hundred times as many agents, arms or rounds cost: time and memory, each in a process of its own."""
 
-import json
-import resource
-import subprocess
-import sys
 import time
 
-from benchmarks import only_case
+from benchmarks import apart, forget_the_most, megabytes, only_case
 from benchmarks.page import Section
 
 BASE = {"agents": 20, "arms": 8, "rounds": 2000}
@@ -21,31 +17,21 @@ def growth():
         for what in BASE:
             for factor in FACTORS if what == "agents" else FACTORS[1:]:
                 label = f"{factor} x {what}" if factor > 1 else "these"
-                rows[label], memory[label] = cell(name, BASE | {what: factor * BASE[what]})
+                rows[label], memory[label] = apart(cell, name, BASE | {what: factor * BASE[what]})
         size = ", ".join(f"{count:,} {what}" for what, count in BASE.items())
         yield Section(f"{name} grows, from {size}", "CPU milliseconds of a run", {k: 1e3 * v for k, v in rows.items()})
         yield Section(f"{name} grows: memory", "MB of its own", memory, ratios=False)
 
 
 def cell(name: str, size: dict[str, int]) -> tuple[float, float]:
-    command = [sys.executable, "-m", "benchmarks.growth", name, json.dumps(size)]
-    return tuple(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
-
-
-def main(name: str, size: str) -> None:
-    """CPU seconds of the quicker of two runs, and MB that they have added to the largest size so far."""
-    given = json.loads(size)
-    problem = {"instance": "uniform", "agents": given["agents"], "arms": given["arms"]}
-    study = {"horizon": given["rounds"], "problem": problem, "network": ALGORITHMS[name], "algorithm": [{"name": name}]}
+    """CPU seconds of the quicker of two runs, and MB that a case and its runs take beside the program and the compiler."""
+    problem = {"instance": "uniform", "agents": size["agents"], "arms": size["arms"]}
+    study = {"horizon": size["rounds"], "problem": problem, "network": ALGORITHMS[name], "algorithm": [{"name": name}]}
+    only_case(study).simulate(0, 0, 0)
+    before, times = forget_the_most(), []
     case = only_case(study)
-    case.simulate(0, 0, 0)
-    before, times = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, []
     for _ in range(2):
         began = time.process_time()
         case.simulate(0, 0, 1)
         times.append(time.process_time() - began)
-    print(json.dumps([min(times), (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 2**10]))
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+    return min(times), megabytes() - before
