@@ -153,10 +153,15 @@ def test_erdos_renyi_refuses_what_is_no_probability(probability):
         erdos_renyi(5, np.random.default_rng(0), probability)
 
 
-@pytest.mark.parametrize("probability", [0.0, 0.01])
-def test_erdos_renyi_gives_up_on_a_probability_that_never_connects(probability):
-    with pytest.raises(UsageError, match=f"got {probability}: 1000 draws"):
-        erdos_renyi(50, np.random.default_rng(0), probability)
+@pytest.mark.parametrize(("nodes", "probability", "why"), [
+    (50, 0.0, "a draw leaves 50.0 of them without a link on average"),
+    (50, 0.01, "a draw leaves 30.6 of them without a link on average"),
+    (10, 0.02, "1000 draws were all disconnected"),
+    (1_000_000, 1e-5, "a draw leaves 45.4 of them"),  # it once drew a thousand graphs of five million edges
+])  # fmt: skip
+def test_erdos_renyi_gives_up_on_a_probability_that_never_connects(nodes, probability, why):
+    with pytest.raises(UsageError, match=rf"large enough to connect them \(2 ln\(n\) / n is .*\), got {probability}: {why}"):
+        erdos_renyi(nodes, np.random.default_rng(0), probability)
 
 
 @pytest.mark.parametrize("seed", range(20))

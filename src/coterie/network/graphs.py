@@ -20,6 +20,7 @@ from coterie.errors import UsageError
 from coterie.kernel.caching import cached
 
 DRAWS_MAX = 1000
+ALONE_MOST = 9.0  # agents without a link on average: one of 8,000 draws then leaves none
 LISTED_MAX = 6
 
 
@@ -70,6 +71,9 @@ def erdos_renyi(nodes: int, rng: np.random.Generator, probability: float | None 
         probability = min(1.0, 2 * log(nodes) / nodes)
     if not 0 <= probability <= 1:
         raise UsageError(f"probability of an erdos-renyi graph must lie in [0, 1], got {probability}")
+    alone = nodes * (1 - probability) ** (nodes - 1)
+    if alone > ALONE_MOST:
+        raise _never_connected(nodes, probability, f"a draw leaves {alone:.1f} of them without a link on average")
     for _ in range(DRAWS_MAX):
         edges = _draw(nodes, rng, probability)
         if nodes > 1 and not np.bincount(edges.ravel(), minlength=nodes).all():
@@ -77,10 +81,12 @@ def erdos_renyi(nodes: int, rng: np.random.Generator, probability: float | None 
         graph = _link(nodes, edges)
         if len(parts(graph)) == 1:
             return graph
-    raise UsageError(
-        f"probability of an erdos-renyi graph of {nodes} agents must be large enough to connect them, "
-        f"got {probability}: {DRAWS_MAX} draws were all disconnected"
-    )
+    raise _never_connected(nodes, probability, f"{DRAWS_MAX} draws were all disconnected")
+
+
+def _never_connected(nodes: int, probability: float, why: str) -> UsageError:
+    wanted = f"probability of an erdos-renyi graph of {nodes} agents must be large enough to connect them"
+    return UsageError(f"{wanted} (2 ln(n) / n is {2 * log(nodes) / nodes:.2g}), got {probability}: {why}")
 
 
 def from_edges(nodes: int, edges: ArrayLike) -> Graph:
