@@ -188,6 +188,14 @@ ITS_RUN = {
     "an unknown arm": edit(ORDER, "    order(plan, arm + 2, 1)\n", ":N: choose makes a plan with more entries than"),
     "pulls below 0": edit(ORDER, "    order(plan, arm, -1)\n", ":N: choose makes a plan with more entries than"),
     "no pull": edit(ORDER, "", ":N: choose must order at least one pull, got none in turn 1"),
+    "a committed plan without a pull": Wrong(
+        ((ORDER, "    order(plan, arm, 0)\n"), (EXAMPLES, '({"commit": True},)')),
+        ":N: choose must order at least one pull, got none in turn 1",
+    ),
+    "an unknown arm in a later plan": Wrong(
+        ((ORDER, "    order(plan, arm if pulls < 4 else p.arms, pulls)\n"), (EXAMPLES, '({"commit": True},)')),
+        ":N: choose makes a plan with more entries than",
+    ),
     "too many pulls": edit(ORDER, "    for k in range(9):\n        order(plan, 0, 1)\n", ":N: choose makes a plan with more"),
     "an arm twice": edit(ORDER, ORDER + ORDER, ":N: choose must order an arm at most once, got arms [0, 0] in turn 1"),
     "too many offers": edit(
@@ -207,6 +215,7 @@ ITS_RUN = {
     "a message written": edit(
         "open.count[message.arm] +=", "message.count =", ":N: hear must not write 'message'", "ge.count = m"
     ),
+    "a release changed": edit(NEWS, NEWS + "    out.entries = 0\n", ":N: publish must not write 'out'", "out.entries = 0"),
     "a plan changed": edit(NEWS, NEWS + "    plan.pulls[0] = 0\n", ":N: publish must not write 'plan'", "plan.pulls[0] = 0"),
     "peek writes open": Wrong(
         ((CHOOSE, PEEK.format("open.pulls[0] += 1")), (HEAR, 'hear=hear, peek=peek, caveat="a test",\n')),

@@ -111,6 +111,11 @@ PLANNER = Algorithm(
 )  # fmt: skip
 
 
+@node
+def choose_nothing(open, p, t, die, plan):
+    order(plan, 0, 0)
+
+
 def planner(**options):
     return Method(PLANNER, Params(**options), Claim(inf), exploration=37)
 
@@ -303,3 +308,13 @@ def test_a_heap_gives_the_least_first(length):
 def test_who_commits_plays_single_arms_from_round_1_on(wrong):
     with pytest.raises(AlgorithmError, match="planner commits to plans: it must play single arms from round 1 on"):
         simulate_mesh(planner()._replace(node=PLANNER._replace(**wrong)), *about("planner")[1:], MARKS, links(), compiled=False)
+
+
+@pytest.mark.parametrize("weather", [WEATHERS["fine"], stepped(WEATHERS["fine"])], ids=["leap", "mesh"])
+def test_a_plan_without_a_pull_is_refused_wherever_it_is_played(weather):
+    """It once took a round, and the regret of who never played was 0."""
+    lazy = planner()._replace(node=PLANNER._replace(choose=choose_nothing))
+    with pytest.raises(AlgorithmError, match="of a peer that commits, no pull at all"):
+        simulate_mesh(lazy, *about("planner")[1:], MARKS, links(), weather=weather, compiled=False)
+    with pytest.raises(AlgorithmError, match="of a peer that commits, no pull at all"):
+        rehearse_mesh(lazy, *about("planner")[1:], links(), seed=SEED)

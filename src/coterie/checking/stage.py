@@ -1,4 +1,4 @@
-"""The small world a check plays in: four agents in a row, four or five arms, and a dozen rounds or a few epochs.
+"""The small world a check plays in: four agents in a row, four or five arms, and a dozen plans or a few epochs.
 
 Every form of an algorithm is played in fair weather, and where messages get lost, agents sit out, go away and lie, so that
 hooks which are seldom called are called. Four arms fill the room that records reserve for them, so one place too far is seen;
@@ -24,6 +24,7 @@ from coterie.problem import bernoulli, procurement
 
 AGENTS, ARMS, MORE_ARMS, SEED = 4, 4, 5, 7
 ROUNDS = 12  # among peers, one plan each; also epochs around a server, where each reward is told by itself
+COMMITTED = 240  # rounds of peers that commit: enough for several plans
 HORIZON = 3_000  # around a server, where a plan takes many rounds; also what a method is built for
 MEANS = np.array([0.9, 0.6, 0.4, 0.1, 0.3])  # of as many arms as there are
 AWAY = np.array([[99, 99], [4, 7], [99, 99], [99, 99]])
@@ -42,6 +43,11 @@ class Form(NamedTuple):
     @property
     def arms(self) -> int:
         return int(self.method.p.arms)
+
+    @property
+    def rounds(self) -> int:
+        """Among peers."""
+        return COMMITTED if self.method.node.commits else ROUNDS
 
     @property
     def links(self) -> Links | None:
@@ -68,7 +74,7 @@ class Form(NamedTuple):
         arguments = (self.method, self.problem, self.worlds, AGENTS)
         how: dict[str, Any] = {"seed": SEED, "weather": self.weather(rough), "make": make}
         if self.links is not None:
-            return rehearse_mesh(*arguments, ROUNDS, self.links, **how)
+            return rehearse_mesh(*arguments, self.rounds, self.links, **how)
         delay = DELAYS.get(self.method.structure, 0)
         return rehearse_star(*arguments, HORIZON, delay=delay, epochs=epochs, **how)
 
@@ -76,7 +82,7 @@ class Form(NamedTuple):
         arguments = (self.method, self.problem, self.worlds, AGENTS)
         how: dict[str, Any] = {"seed": SEED, "weather": self.weather(False), "compiled": compiled}
         if self.links is not None:
-            return simulate_mesh(*arguments, ROUNDS, np.array([ROUNDS]), self.links, **how)
+            return simulate_mesh(*arguments, self.rounds, np.array([self.rounds]), self.links, **how)
         return simulate_star(*arguments, HORIZON, np.array([HORIZON]), delay=DELAYS.get(self.method.structure, 0), **how)
 
     def watched(self, rough: bool) -> list[Agent]:

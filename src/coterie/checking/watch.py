@@ -20,7 +20,7 @@ from coterie.kernel.records import Narrow
 from coterie.privacy.door import MESSAGE, PLAN, ROOM, why_refused
 
 NOT_WRITTEN = {
-    "release": ("plan",), "publish": ("plan",), "peek": ("secret", "open"), "overhear": ("secret", "open", "message"),
+    "release": ("plan",), "publish": ("plan", "out"), "peek": ("secret", "open"), "overhear": ("secret", "open", "message"),
     "hear": ("message",), "meet": ("mine", "theirs"), "inherit": ("card",), "lie": ("tale",), "pose": ("tale",),
 }  # fmt: skip
 
@@ -157,7 +157,7 @@ class Watch:
         if plan.wrong or not possible(plan):
             raise StrayError(f"makes {why_refused(PLAN)} in turn {t}")
         arms, pulls = plan.arm[: plan.entries].tolist(), plan.pulls[: plan.entries].tolist()
-        if not arms and not self.orders_nothing:
+        if sum(pulls) < 1 and not self.orders_nothing:
             raise StrayError(f"must order at least one pull, got none in turn {t}")
         if len(set(arms)) < len(arms):
             raise StrayError(f"must order an arm at most once, got arms {arms} in turn {t}")

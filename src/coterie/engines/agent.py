@@ -41,7 +41,7 @@ from coterie.engines.guard import Guarded, refill
 from coterie.engines.mail import WORD, News, Sums, pack_news, read, unpack_news
 from coterie.engines.memory import role_ledger, role_secrets
 from coterie.engines.protocol import TURNS_AT_MOST, Protocol, Turn, step, turn_number
-from coterie.engines.turn import within_reach
+from coterie.engines.turn import has_pulls, within_reach
 from coterie.errors import AlgorithmError, BudgetError, ProtocolError, UsageError
 from coterie.kernel import one
 from coterie.kernel.records import named
@@ -139,7 +139,8 @@ class Agent(Guarded):
                 self._call(rule.peek, self.secret.copy(), self.inner, self.open.copy(), self.p, t, self.chance.die(t), plan)
             else:
                 self._call(rule.choose, self.open, self.p, t, self.chance.die(t), plan)
-            if plan.wrong or not possible(plan) or not within_reach(self.secret, plan):
+            idle = rule.commits and not has_pulls(plan)
+            if plan.wrong or not possible(plan) or not within_reach(self.secret, plan) or idle:
                 raise AlgorithmError(f"{rule.name}: turn {t} has {why_refused(PLAN)}")
             if any(plan.pulls[e] > 0 and reach_of(self.secret, plan.arm[e]) <= 0 for e in range(plan.entries)):
                 raise AlgorithmError(f"{rule.name}: turn {t} has a plan with an arm whose rewards have no reach")

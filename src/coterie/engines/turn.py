@@ -35,9 +35,17 @@ def decide(secret, inner, open, p, t, keys, i, plan):
         peek(secret, inner, open, p, t, stream(keys.dice, i, CHOICE, t), plan)
     else:
         choose(open, p, t, stream(keys.dice, i, CHOICE, t), plan)
-    if plan.wrong > 0 or not within_reach(secret, plan):
+    if plan.wrong > 0 or not within_reach(secret, plan) or (COMMITS and not has_pulls(plan)):
         secret.refused |= PLAN
         plan.entries = 0
+
+
+@node
+def has_pulls(plan):
+    pulls = 0
+    for e in range(plan.entries):
+        pulls |= plan.pulls[e]
+    return pulls > 0
 
 
 @node

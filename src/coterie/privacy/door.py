@@ -22,7 +22,8 @@ FAULTS = {
     4: "a price that is not above 0, or so low that its noise cannot be drawn",
     8: "a stretch that ends before it begins",
     16: "a stream that does not begin at the start, outgrows its length or changes its price",
-    32: "a plan with more entries than arms, an arm that does not exist, fewer than 0 pulls or more than the arm allows",
+    32: "a plan with more entries than arms, an arm that does not exist, fewer than 0 pulls or more than the arm allows, "
+    "or, of a peer that commits, no pull at all",
     64: "a message about an arm that does not exist",
 }
 ROOM, RANGE, PRICE, ORDER, STREAM, PLAN, MESSAGE = FAULTS
