@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from coterie.errors import StateError, UsageError
+from coterie.errors import StateError, StorageError, UsageError
 from coterie.studies import load_study
-from coterie.studies.cluster import ATTEMPTS, Cluster, Told
+from coterie.studies.cluster import ATTEMPTS, Cluster, Told, _connect
 from coterie.studies.estimate import estimate_study
 
 TABLE = {
@@ -32,6 +32,25 @@ def test_an_address_without_a_cluster_and_an_unknown_engine_are_refused():
         load_study(TABLE).run(address="auto")
     with pytest.raises(UsageError, match="engine must be local or ray, got 'slurm'"):
         load_study(TABLE).run(engine="slurm")
+
+
+@pytest.mark.parametrize(("address", "why"), [
+    ("127.0.0.1:99999", "a port is a whole number in 1..65535"), ("127.0.0.1:x", "a port is a whole number"),
+    ("", "it is empty"), ("127.0.0.1:1", "Connection refused"), ("localhost..:1", ""), ("\udcff:1", ""),
+])  # fmt: skip
+def test_an_address_where_nobody_answers_is_refused_before_ray_is_asked(address, why):
+    """Ray itself went on asking for minutes."""
+    with pytest.raises(UsageError, match=f"address must be that of a Ray cluster that answers, got .*: {why}"):
+        _connect(None, None, address)
+
+
+def test_a_ray_that_does_not_start_here_is_no_bug_of_ours():
+    class Broken:
+        def init(self, **_):
+            raise Exception("The current node timed out\nduring startup.")
+
+    with pytest.raises(StorageError, match=r"Ray did not start on this machine: The current node timed out during startup\."):
+        _connect(Broken(), 2, None)
 
 
 class Lost(Exception):

@@ -7,6 +7,7 @@ any run.
 """
 
 import signal
+import socket
 import sys
 import threading
 from collections import deque
@@ -16,13 +17,14 @@ from math import inf
 from typing import Any, NamedTuple
 
 from coterie.engines.waiting import TICK
-from coterie.errors import StateError, UsageError
+from coterie.errors import StateError, StorageError, UsageError
 from coterie.studies.crew import Crew
 from coterie.studies.parcel import pack, unpack
 from coterie.studies.spec import Specification
 
 ATTEMPTS = 5  # of a batch whose process dies: one that kills every process must come to an end
 TOLD_EVERY = 5  # ticks
+ANSWERS_WITHIN = 5.0  # seconds, of a cluster's first machine
 SPARE = 1  # tasks that wait for each processor, so that none waits for a task
 
 
@@ -125,13 +127,38 @@ def _connect(ray: Any, workers: int | None, address: str | None) -> None:
     """To a cluster, or to one of its own on this machine. Ray's own answer to a signal is taken back: ours is quicker."""
     is_main = threading.current_thread() is threading.main_thread()
     before = signal.getsignal(signal.SIGTERM)
-    where: dict[str, Any] = {"address": address} if address else {"num_cpus": workers, "include_dashboard": False}
+    where: dict[str, Any] = {"num_cpus": workers, "include_dashboard": False}
+    if address is not None:
+        _knock_at(address)
+        where = {"address": address}
     try:
         ray.init(log_to_driver=False, logging_level="ERROR", configure_logging=False, **where)
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        raise UsageError(f"address must be that of a Ray cluster that answers, got {address!r}: {error}") from error
+    except Exception as error:  # it raises whatever it meets
+        why = " ".join(str(error).split())
+        if address is None:
+            raise StorageError(f"Ray did not start on this machine: {why}") from error
+        raise _no_cluster(address, why) from error
     if is_main:
         signal.signal(signal.SIGTERM, before)
+
+
+def _knock_at(address: str) -> None:
+    """Ray itself asks for minutes where nobody answers."""
+    host, colon, port = address.rpartition(":")
+    if not address.strip():
+        raise _no_cluster(address, "it is empty")
+    if not colon or "/" in address:
+        return  # a word or another scheme, which Ray knows or refuses at once
+    if not port.isdecimal() or not 1 <= int(port) <= 65535:
+        raise _no_cluster(address, "a port is a whole number in 1..65535")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=ANSWERS_WITHIN).close()
+    except (OSError, UnicodeError) as error:
+        raise _no_cluster(address, getattr(error, "strerror", None) or str(error)) from error
+
+
+def _no_cluster(address: str, why: str) -> UsageError:
+    return UsageError(f"address must be that of a Ray cluster that answers, got {address!r}: {why}")
 
 
 @cache
