@@ -8,6 +8,7 @@ import contextlib
 import gc
 import os
 import select
+import signal
 import subprocess
 import sys
 import threading
@@ -30,6 +31,12 @@ def get_helper() -> subprocess.Popen:
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | ours,
         start_new_session=True,
     )  # fmt: skip
+
+
+def end(helper: subprocess.Popen) -> None:
+    """With the processes that it has become: all of its session."""
+    with contextlib.suppress(OSError):  # they are gone already
+        os.killpg(helper.pid, signal.SIGKILL) if hasattr(os, "killpg") else helper.kill()
 
 
 def expect_compiling(workers: int | None) -> None:

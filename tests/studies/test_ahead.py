@@ -1,5 +1,7 @@
 """Compiling ahead: helpers do part of the work, and nothing depends on them."""
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -126,6 +128,28 @@ def test_what_helpers_leave_is_compiled_here(empty_cache):
     both.stop()
     assert helper.returncode is not None and all(engine.is_there() for engine in wanted) and not both.is_helped()
     assert warm([needed]) == 0
+
+
+def test_a_helper_that_somebody_has_stopped_is_ended_in_time(empty_cache, monkeypatch):
+    """It would keep the lock of its engine for ever."""
+    needed = study("ucb1")
+    engine = engine_for([needed], Want(0, 0))
+    one = Ahead([needed], {engine: Want(0, 0)}, 2)
+    one.hands = 2
+    monkeypatch.setattr(ahead, "PATIENCE", 1.0)
+    monkeypatch.setattr(ahead, "get_helper", stopped_helper)
+    one.start()
+    while one.left():
+        assert one.stopped.wait(0.05) is False
+    (helper,) = one.helpers
+    one.stop()
+    assert helper.returncode == -signal.SIGKILL and engine.is_there()
+
+
+def stopped_helper():
+    helper = get_helper()
+    os.killpg(helper.pid, signal.SIGSTOP)
+    return helper
 
 
 def test_what_cannot_be_kept_is_no_success(tmp_path, empty_cache, monkeypatch):

@@ -25,13 +25,14 @@ from coterie.cache import cache_folder, named_folder
 from coterie.engines.compiled import Engine, compiling, expect, missing
 from coterie.engines.waiting import TICK, start
 from coterie.errors import StorageError
-from coterie.helper import end_with_the_input, get_helper
+from coterie.helper import end, end_with_the_input, get_helper
 from coterie.kernel.compiling import before_linking, get_ready
 from coterie.studies.case import make_case
 from coterie.studies.parcel import pack, unpack
 from coterie.studies.spec import Specification
 
 COLLECTED_EVERY = 8  # engines: each leaves some 30 MB behind, and to look for garbage takes a quarter of a second
+PATIENCE = 180.0  # seconds without a new engine; one takes some six of a processor
 Progress = Callable[[int, int, str], None]  # done, total, what is being done; some five times a second
 
 
@@ -80,11 +81,20 @@ class Ahead:
     def left(self) -> int:
         return sum(not self.is_ready(engine) for engine in self.missing)
 
+    def _wait_for(self, helper: subprocess.Popen) -> None:
+        """As long as it gets on: one that somebody has stopped would hold its engine for ever."""
+        left, since = self.left(), time.monotonic()
+        while helper.poll() is None and not self.stopped.wait(TICK):
+            if self.left() != left:
+                left, since = self.left(), time.monotonic()
+            elif time.monotonic() - since > PATIENCE:
+                end(helper)
+
     def stop(self) -> None:
         """Whatever is being compiled elsewhere is given up."""
         self.stopped.set()
         for helper in self.helpers:
-            helper.kill()
+            end(helper)
         for helper in self.helpers:
             helper.communicate()
         self.helpers.clear()
@@ -106,7 +116,7 @@ class Ahead:
     def _compile(self) -> None:
         self._get_ready()
         for helper in self.helpers:
-            helper.wait()
+            self._wait_for(helper)
         compile_missing(self.missing, True, self.tried.add, self.stopped.is_set)
 
 
