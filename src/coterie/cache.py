@@ -21,8 +21,8 @@ def cache_folder() -> Path:
 def named_folder() -> Path | None:
     """$COTERIE_CACHE, or a folder of our own in the user's cache; a user without a home has none."""
     try:
-        home = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
-        return Path(os.environ.get("COTERIE_CACHE") or Path(home) / "coterie").absolute()
+        named = os.environ.get("COTERIE_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "coterie"
+        return Path(named).expanduser().absolute()
     except RuntimeError as error:
         warn(str(error))
         return None

@@ -99,6 +99,13 @@ def test_a_cache_may_be_copied(folder, tmp_path, monkeypatch):
     assert compiled("coterie_test_copied") == (42, True)
 
 
+def test_a_folder_may_be_named_from_home(tmp_path, monkeypatch):
+    """As in a unit's file of variables, which no shell reads."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("COTERIE_CACHE", "~/engines")
+    assert cache.cache_folder() == tmp_path / "engines"
+
+
 def test_a_text_that_was_cut_short_is_written_again(folder):
     path = cache.keep("coterie_test_text.py", TEXT)
     path.write_text(TEXT[:20])
