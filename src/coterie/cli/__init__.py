@@ -14,5 +14,6 @@ def start() -> None:
     try:
         from coterie.cli.main import main
     except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
         sys.exit(130)
     main()

@@ -34,15 +34,15 @@ def interruptible(command: Callable[[], Any]) -> Callable[[], None]:
     @functools.wraps(command)
     def called() -> None:
         _kept.clear()
-        code: Any = 0
-        with _listening() as heard:
-            try:
+        code, heard = None, list[int]()
+        try:
+            with _listening(heard):
                 code = command()
-            except SystemExit as ending:
-                code = ending.code
-            except BaseException:
-                if not heard:
-                    raise
+        except SystemExit as ending:
+            code = ending.code
+        except BaseException:
+            if not heard:
+                raise
         if code == INTERRUPTED or heard:
             _say()
         if heard:
@@ -53,11 +53,10 @@ def interruptible(command: Callable[[], Any]) -> Callable[[], None]:
 
 
 @contextlib.contextmanager
-def _listening() -> Iterator[list[int]]:
-    """The signals heard so far. The first one interrupts the main thread, and the others nothing more."""
-    heard: list[int] = []
+def _listening(heard: list[int]) -> Iterator[None]:
+    """To signals, which are noted. The first one interrupts the main thread, and the others nothing more."""
     if threading.current_thread() is not threading.main_thread():
-        yield heard
+        yield
         return
     over = threading.Event()
 
@@ -75,7 +74,7 @@ def _listening() -> Iterator[list[int]]:
     wakeup = signal.set_wakeup_fd(inlet.fileno(), warn_on_full_buffer=False)
     threading.Thread(target=_enforce, args=(outlet, over, set(ours)), daemon=True).start()
     try:
-        yield heard
+        yield
     finally:
         over.set()
         signal.set_wakeup_fd(wakeup)
