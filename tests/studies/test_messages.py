@@ -20,7 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from coterie.studies.messages import Complaint, allowed, check, first_of, given, misfit, nearest, spell, unfit_numbers
+from coterie.studies.messages import Complaint, allowed, check, first_of, given, misfit, nearest, spell, unfit_values
 
 
 class Strict(BaseModel):
@@ -182,11 +182,13 @@ def test_a_valid_table_has_no_complaints():
     assert found == Sample(rate=2.0, figure=Circle(shape="disc", radius=1.0), gap="true")
 
 
-def test_numbers_that_no_field_may_hold_are_found_wherever_they_are():
+def test_values_that_no_field_may_hold_are_found_wherever_they_are():
     tree = {"a": (1.0, math.nan), "b": {"c": 2**63 - 1, "d": -(2**63), "g": -(2**63) - 1}, "e": math.inf, "f": True}
-    assert list(unfit_numbers(tree)) == [
+    tree["h"] = ("é", "\udcff")
+    assert list(unfit_values(tree)) == [
         Complaint(("a", 1), "a[1] must be a number, got NaN"),
         Complaint(("b", "g"), "b.g must be a number in [-2^63, 2^63 - 1], got a whole number of 64 bits"),
+        Complaint(("h", 1), "h[1] must be text that UTF-8 can hold, got '\\udcff'"),
     ]
 
 

@@ -27,7 +27,7 @@ from coterie.errors import CoterieError, UsageError, hint
 from coterie.network import from_edges, parts
 from coterie.privacy.budget import Budget
 from coterie.studies.case import Lines, wires_of_lines
-from coterie.studies.messages import Complaint, KeyPath, check, first_of, given, spell, unfit_numbers, unknown_key
+from coterie.studies.messages import Complaint, KeyPath, check, first_of, given, spell, unfit_values, unknown_key
 from coterie.studies.reading import find, identify, parse
 from coterie.studies.spec import AlgorithmTable, Network, Rounds, Table, in_one_way, rewritten
 
@@ -218,7 +218,7 @@ def read_tables(path: Path) -> dict[str, Any]:
 def check_federation(tree: dict[str, Any], folder: Path, place: str, spare: Member | None = None) -> Federation:
     """What was read, as a federation that can be run. `spare` is the coordinator if the algorithm needs one."""
     file, found = check(FederationFile, tree)
-    complaints = [*unfit_numbers(tree), *found]
+    complaints = [*unfit_values(tree), *found]
     algorithm, found = _read_algorithm(tree.get("algorithm", {}), folder)
     complaints += [*found, *(check_problem(algorithm.name, algorithm.entry) if algorithm else ())]
     federation = None

@@ -16,7 +16,7 @@ from coterie.deploy.stores import Store, persons
 from coterie.deploy.stores.chain import digest
 from coterie.errors import StorageError, UsageError
 from coterie.limits import EPSILON_LEAST
-from coterie.studies.messages import check, first_of, unfit_numbers
+from coterie.studies.messages import check, first_of, unfit_values
 from coterie.studies.reading import parse
 from coterie.studies.spec import Table
 
@@ -43,7 +43,7 @@ def load_settings(folder: Path) -> Settings:
     except ValueError:
         raise UsageError(f"{path}: is not text in UTF-8, as TOML is") from None
     found, complaints = check(Settings, tree)
-    complaints = [*unfit_numbers(tree), *complaints]
+    complaints = [*unfit_values(tree), *complaints]
     if found is None or complaints:
         raise UsageError(f"{path}: {first_of(complaints, tree)[0].text}")
     if found.budget and "\0" in found.budget.persons:

@@ -58,15 +58,26 @@ def check(
         return None, complaints
 
 
-def unfit_numbers(tree: Any, path: KeyPath = ()) -> Iterator[Complaint]:
-    """Complain about what no field may hold, also if it has no range: NaN, and numbers the engines have no room for."""
+def unfit_values(tree: Any, path: KeyPath = ()) -> Iterator[Complaint]:
+    """Complain about what no field may hold, also if it has no range: NaN, numbers the engines have no room for, and text that
+    cannot be written down, as comes of a shell that says bytes."""
     if isinstance(tree, dict | tuple):
         for step, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
-            yield from unfit_numbers(value, (*path, step))
+            yield from unfit_values(value, (*path, step))
     elif isinstance(tree, float) and math.isnan(tree):
         yield Complaint(path, f"{spell(path)} must be a number, got {given(tree)}")
     elif isinstance(tree, int) and not -(2**63) <= tree < 2**63:
         yield Complaint(path, f"{spell(path)} must be a number in [-2^63, 2^63 - 1], got {given(tree)}")
+    elif isinstance(tree, str) and not is_writable(tree):
+        yield Complaint(path, f"{spell(path)} must be text that UTF-8 can hold, got {given(tree)}")
+
+
+def is_writable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def complain(detail: ErrorDetails, path: KeyPath, kind: Any, owner: str) -> Complaint:

@@ -28,7 +28,7 @@ from coterie.studies.messages import (
     first_of,
     given,
     spell,
-    unfit_numbers,
+    unfit_values,
     unknown_key,
 )
 from coterie.studies.spec import AlgorithmTable, Faults, FaultTable, Row, Settings, Specification, StudyFile
@@ -68,7 +68,7 @@ def load(source: str | Path | Mapping[str, Any], sets: Sequence[str] = ()) -> Sp
         given_keys.add(key)
     tree = with_paths_from(tree, Path.cwd())
     file, complaints = check(StudyFile, tree)
-    complaints = [*unfit_numbers(tree), *complaints]
+    complaints = [*unfit_values(tree), *complaints]
     rows = []
     for index, table in enumerate(entries(tree.get("algorithm"))):
         found, more = read_algorithm(("algorithm", index), table, document.folder)
