@@ -285,8 +285,7 @@ class VoteOptions(CoopOptions):
 def build(o: VoteOptions, s: Setting) -> Method:
     if s.liars >= 0.5:
         raise UsageError(f"liars must be below 0.5, where a median breaks down, got {s.liars:g}")
-    first = o.batch or ceil(4 / min(1.0, o.epsilon))
-    sizes, voters = ladder(first, o.growth, s.horizon), 1 + s.hears(o.life)
+    sizes, voters = ladder(first_batch(o), o.growth, s.horizon), 1 + s.hears(o.life)
     p = params(
         o, s,
         low=s.low, high=s.high, reach=s.reach,
@@ -296,6 +295,10 @@ def build(o: VoteOptions, s: Setting) -> Method:
     )  # fmt: skip
     rule = (SCOUTS if p.scouts else MEDIAN)._replace(commits=o.commit)
     return Method(rule, p, claim(o), known={"scout": np.arange(s.agents) % s.arms}, life=o.life, warnings=warnings(o, s))
+
+
+def first_batch(o: VoteOptions) -> int:
+    return o.batch or ceil(4 / min(1.0, o.epsilon))
 
 
 def ladder(first: int, growth: float, horizon: int) -> list[int]:
@@ -334,6 +337,8 @@ def warnings(o: VoteOptions, s: Setting) -> tuple[str, ...]:
     texts = []
     if s.liars > o.liars_assumed:
         texts.append(f"liars_assumed = {o.liars_assumed:g} is below the share of liars, {s.liars:g}: no guarantee holds")
+    if o.commit and (first := first_batch(o)) * s.arms > s.horizon:
+        texts.append(f"first batches of {first:,} pulls do not end within {s.horizon:,} rounds: some arms are not played")
     if o.votes == "scouts" and s.agents < 30 * s.arms:
         texts.append(f"scouts want 30 votes on every arm: {s.agents} agents give {s.agents // s.arms}")
     return tuple(texts)
