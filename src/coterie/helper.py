@@ -34,9 +34,11 @@ def get_helper() -> subprocess.Popen:
 
 
 def end(helper: subprocess.Popen) -> None:
-    """With the processes that it has become: all of its session."""
-    with contextlib.suppress(OSError):  # they are gone already
-        os.killpg(helper.pid, signal.SIGKILL) if hasattr(os, "killpg") else helper.kill()
+    """With the processes that it has become: all of its session. Once it is gone its number may be another's."""
+    if helper.poll() is None and hasattr(os, "killpg"):
+        with contextlib.suppress(OSError):  # it ends at this very moment
+            os.killpg(helper.pid, signal.SIGKILL)
+    helper.kill()
 
 
 def expect_compiling(workers: int | None) -> None:
