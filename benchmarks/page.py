@@ -103,8 +103,7 @@ ABOUT = """# Benchmarks
 What was kept of `python -m benchmarks --keep`, made into a page by `python -m benchmarks.page docs/benchmarks.md`. Absolute
 figures move with the machine; compare those of one table, which come from one run. Each algorithm is measured beside a direct
 translation of its pseudocode into compiled code, and beside the loop that a researcher would write with numpy. Waiting times
-of the deployed system are those of a disk that others use, too: of two rows measured one after the other the second may be quicker
-for that alone.
+of the deployed system are those of a disk that others use, too: of two rows the later one may be quicker for that alone.
 
 What single pages measure: [pooled UCB](pooled-ucb.md#measured), [PR-UCB](pr-ucb.md#committing-to-batches), [a
 cluster](cluster.md#what-scales-how), [audits](audit.md#what-is-proven-about-the-algorithms-here)."""

@@ -99,20 +99,6 @@ def test_a_cache_may_be_copied(folder, tmp_path, monkeypatch):
     assert compiled("coterie_test_copied") == (42, True)
 
 
-def test_a_folder_may_be_named_from_home(tmp_path, monkeypatch):
-    """As in a unit's file of variables, which no shell reads."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("COTERIE_CACHE", "~/engines")
-    assert cache.cache_folder() == tmp_path / "engines"
-
-
-def test_a_text_that_was_cut_short_is_written_again(folder):
-    path = cache.keep("coterie_test_text.py", TEXT)
-    path.write_text(TEXT[:20])
-    assert cache.keep("coterie_test_text.py", TEXT) == path == folder / "coterie_test_text.py"
-    assert path.read_text() == TEXT and os.listdir(folder) == [path.name]
-
-
 def refuse(*_, **__):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -151,17 +137,6 @@ def test_without_any_folder_the_error_names_the_remedy(folder, monkeypatch):
     monkeypatch.setattr("tempfile.TemporaryDirectory", refuse)
     with pytest.raises(StorageError, match=r"neither .* \(No space left on device\): COTERIE_CACHE must name a folder"):
         cache.keep("coterie_test_none.py", TEXT)
-
-
-def test_a_user_without_a_home_has_a_cache_for_a_while(monkeypatch, caplog):
-    def homeless(_):
-        raise RuntimeError("Could not determine home directory.")
-
-    monkeypatch.delenv("COTERIE_CACHE")
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.setattr(Path, "expanduser", homeless)
-    assert cache.keep("coterie_test_homeless.py", TEXT).read_text() == TEXT
-    assert len(caplog.messages) == 1
 
 
 def test_graphs_and_distances_compile_into_the_folder_of_everything_else(folder):
