@@ -80,6 +80,7 @@ def test_figure_7_regret_falls_with_participation_and_with_rounds_and_cost_moves
     assert (np.diff(paid, axis=1) > 0).all() and (np.diff(paid[:7], axis=0) > 0).all()
 
 
+@pytest.mark.slow
 def test_figure_8_together_both_kinds_of_rewards_cost_the_same_and_alone_only_equal_ones_can_be_learned():
     (together, alone), (together_apart, alone_apart) = (
         regrets("li-song-8-homogeneous"),

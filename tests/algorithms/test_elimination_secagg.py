@@ -90,7 +90,7 @@ def opened_noise(honest, liars, agents, replications):
     return run.servers["history"][:, 0, 1]
 
 
-@pytest.mark.parametrize(("agents", "liars"), [(3, 0.0), (3, 1 / 3)])
+@pytest.mark.parametrize(("agents", "liars"), [(3, 0.0), pytest.param(3, 1 / 3, marks=pytest.mark.slow)])
 def test_the_honest_shares_alone_make_one_draw_of_the_stated_noise(agents, liars):
     """As many tell the truth as shares are sized for, and a liar's share is missing: the law is still that of epsilon 1."""
     noise = opened_noise(2 if liars else 3, liars, agents, 3000)

@@ -45,7 +45,7 @@ def cases(about):
 # --- claims 1, 2 and 5: what privacy costs, as printed --------------------------------------------------------
 
 
-@pytest.mark.parametrize("share", [0.6, 1.0])
+@pytest.mark.parametrize("share", [pytest.param(0.6, marks=pytest.mark.slow), 1.0])
 @pytest.mark.parametrize("name", NAMES)
 def test_regret_falls_with_epsilon_and_no_two_runs_of_different_epsilon_overlap(name, share):
     epsilons = [row["parameters"].get("epsilon") for row in figure(name)]

@@ -90,7 +90,7 @@ def test_an_agent_has_the_first_rewards_of_each_queue(log, name):
             assert total[i, k] == queue(case.worlds[i], k)[: count[i, k]].sum()
 
 
-@pytest.mark.parametrize(("name", "replications"), [("ucb1", 200), ("pooled-ucb", 50)])
+@pytest.mark.parametrize(("name", "replications"), [pytest.param("ucb1", 200, marks=pytest.mark.slow), ("pooled-ucb", 50)])
 def test_on_a_long_log_regret_is_that_of_rewards_drawn_by_its_means(log, monkeypatch, name, replications):
     """Peers are compiled, and the epochs of a server interpreted."""
     monkeypatch.setattr(case_module, "simulate_star", partial(simulate_star, compiled=False))

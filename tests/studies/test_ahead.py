@@ -55,40 +55,28 @@ def test_a_helper_ends_with_the_process_that_started_it(hands):
     assert helper.wait(60) == 0
 
 
-def test_what_helpers_leave_is_compiled_here(empty_cache):
-    needed = study("ucb1", EXAMPLE)
-    wanted = {engine_for([needed], Want(0, row)): Want(0, row) for row in range(2)}
-    both = Ahead([needed], wanted, 2)
-    both.start()
-    (helper,) = both.helpers
-    helper.kill()
-    while both.left():
-        assert both.stopped.wait(0.05) is False
-    both.stop()
-    assert helper.returncode is not None and all(engine.is_there() for engine in wanted) and not both.is_helped()
-    assert warm([needed]) == 0
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGSTOP])
+def test_what_a_helper_leaves_is_compiled_here(empty_cache, monkeypatch, sent):
+    """One that is stopped and not killed would keep the lock of its engine for ever."""
 
+    def struck_helper():
+        helper = get_helper()
+        os.killpg(helper.pid, sent)
+        return helper
 
-def test_a_helper_that_somebody_has_stopped_is_ended_in_time(empty_cache, monkeypatch):
-    """It would keep the lock of its engine for ever."""
     needed = study("ucb1")
     engine = engine_for([needed], Want(0, 0))
     one = Ahead([needed], {engine: Want(0, 0)}, 2)
     one.hands = 2
     monkeypatch.setattr(ahead, "PATIENCE", 1.0)
-    monkeypatch.setattr(ahead, "get_helper", stopped_helper)
+    monkeypatch.setattr(ahead, "get_helper", struck_helper)
     one.start()
     while one.left():
         assert one.stopped.wait(0.05) is False
     (helper,) = one.helpers
     one.stop()
-    assert helper.returncode == -signal.SIGKILL and engine.is_there()
-
-
-def stopped_helper():
-    helper = get_helper()
-    os.killpg(helper.pid, signal.SIGSTOP)
-    return helper
+    assert helper.returncode == -signal.SIGKILL and engine.is_there() and not one.is_helped()
+    assert warm([needed]) == 0
 
 
 def test_what_cannot_be_kept_is_no_success(tmp_path, empty_cache, monkeypatch):

@@ -114,7 +114,7 @@ def test_privacy_and_lies_meet_at_several_epsilons():
     assert {(row.faults.liars, row.faults.attack) for row in study.rows} == {(0, None), (0.2, "promote-second")}
 
 
-QUICK = ("dubey-1a", "dubey-p")
+QUICK = ("dubey-p",)
 
 
 @cache

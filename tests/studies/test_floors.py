@@ -89,6 +89,7 @@ def test_a_run_tells_the_floor_of_the_epsilon_that_holds_whatever_was_promised(m
     assert bare["floor"] == {"constant": alike_constant(FIVE), "kind": "alike", "label": "asymptotic"}
 
 
+@pytest.mark.slow
 def test_the_regret_of_three_decades_does_not_stay_below_the_floor():
     """Levels say nothing at usual horizons; from a million rounds to a billion the increase must be c ln 1000, nearly.
 
