@@ -123,7 +123,7 @@ class Ahead:
 def warm(studies: Sequence[Specification], workers: int | None = None, progress: Progress | None = None) -> int:
     """Compile all that these studies need and that is missing; how many engines that were."""
     if cache_folder() != (folder := named_folder()):
-        raise StorageError(f"{folder}: cannot be written, so that nothing of what was compiled is kept")
+        raise StorageError(f"{folder or 'a cache'}: cannot be written, so that nothing of what was compiled is kept")
     ahead = Ahead.of(studies, workers, progress)
     try:
         ahead.start()
