@@ -16,6 +16,7 @@ from hypothesis import settings
 from scipy.stats import chisquare
 
 os.environ.setdefault("COTERIE_CACHE", str(Path(tempfile.gettempdir()) / "coterie-tests"))
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command does; every process of a test would start some in vain
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # every command that a test starts would compile all our sources again
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts this in the background has it ignored
 settings.register_profile("coterie", deadline=None, derandomize=True)  # a first example may have to wait for the compiler

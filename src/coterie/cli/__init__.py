@@ -2,6 +2,7 @@
 
 import atexit
 import gc
+import os
 import sys
 
 OBJECTS = 100_000  # made before garbage is looked for: what libraries make while they are loaded stays
@@ -9,6 +10,7 @@ OBJECTS = 100_000  # made before garbage is looked for: what libraries make whil
 
 def start() -> None:
     """Ctrl-C may come while the libraries are being loaded."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for matrices, of which there are none here: they turn idly
     gc.set_threshold(OBJECTS)
     atexit.register(gc.freeze)  # nor is any looked for at the end: that took half a second
     try:

@@ -16,7 +16,6 @@ No exception paths and no calls inside a loop: both keep the compiler from using
 """
 
 import functools
-import gc
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -24,28 +23,15 @@ from llvmlite.binding import Linkage
 from numba import njit
 from numba.core import ir, types
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, Flags
+from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import FunctionPass, register_pass
-from numba.core.postproc import PostProcessor
 from numba.core.registry import cpu_target
-from numba.core.targetconfig import ConfigStack
-from numba.core.transforms import canonicalize_cfg
-from numba.core.typed_passes import InlineOverloads, NopythonRewrites, NoPythonSupportedFeatureValidation
-from numba.core.types.functions import BaseFunction
-from numba.core.untyped_passes import (
-    FindLiterallyCalls,
-    InlineClosureLikes,
-    InlineInlinables,
-    LiteralPropagationSubPipelinePass,
-    LiteralUnroll,
-    MakeFunctionToJitFunction,
-    RewriteDynamicRaises,
-    WithLifting,
-)
+from numba.core.typed_passes import NoPythonSupportedFeatureValidation
 from numba.extending import overload, register_jitable
 
 from coterie.guests import OWN
+from coterie.kernel.needless import NEEDLESS, OwnFlags, roomy, undisturbed
 
 
 class _NoEnvironment:
@@ -163,60 +149,10 @@ class _PlainIndices(FunctionPass):
 PLAIN = {types.int64: types.uint64} | {types.UniTuple(types.int64, n): types.UniTuple(types.uint64, n) for n in (2, 3)}
 
 
-# For closures, blocks of `with`, expressions of whole arrays and the like: our own code has none of them, and each pass looks
-# at every line of it. None of the others is needed a second time.
-NEEDLESS = {
-    FindLiterallyCalls, InlineClosureLikes, InlineInlinables, InlineOverloads, LiteralPropagationSubPipelinePass, LiteralUnroll,
-    MakeFunctionToJitFunction, NopythonRewrites, RewriteDynamicRaises, WithLifting,
-}  # fmt: skip
-
-
-class _Flags(Flags):
-    """The compiler looks its flags up at every call that it types, and would list all of them each time."""
-
-    def __hash__(self) -> int:
-        return FLAGS_HASH
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Flags) and (self._values == other._values or self.values() == other.values())
-
-
-FLAGS_HASH = hash(Flags())  # of all: it is made of their names
-
-
-def _call_type(function: Any, context: Any, arguments: tuple, named: dict) -> Any:
-    """What a call gives: nine of ten have been asked for before, and some eight templates are tried each time."""
-    flags = ConfigStack.top_or_none()
-    if not isinstance(flags, _Flags):
-        return _try_templates(function, context, arguments, named)
-    key = id(function), arguments, tuple(named.items()), flags
-    if key not in _call_types:
-        signature: Any = _try_templates(function, context, arguments, named)
-        _call_types[key] = function, signature, function.get_impl_key(signature)
-    _, signature, implementation = _call_types[key]
-    function._impl_keys[signature.args] = implementation  # that of these flags: others may have been asked for since
-    return signature
-
-
-def _look_through(processor: PostProcessor, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
-    """After nearly every pass the compiler works out anew where variables end; of our own code only the last pass asks."""
-    if emit_dels or not isinstance(ConfigStack.top_or_none(), _Flags):
-        _work_out_lifetimes(processor, emit_dels, extend_lifetimes)
-    else:
-        processor.func_ir.blocks = canonicalize_cfg(processor.func_ir.blocks)
-
-
-_work_out_lifetimes = PostProcessor.run
-PostProcessor.run = _look_through  # type: ignore[assignment,method-assign]
-_call_types: dict[tuple, tuple[BaseFunction, Any, Any]] = {}  # functions are kept: their ids must not be given to others
-_try_templates = BaseFunction.get_call_type
-BaseFunction.get_call_type = _call_type  # type: ignore[assignment,method-assign]
-
-
 class OwnCompiler(Compiler):
     def compile_extra(self, func: Callable) -> Any:
         state, self.is_ours = self.state, not func.__module__.startswith(OWN)
-        state.flags = _Flags(state.flags)
+        state.flags = OwnFlags(state.flags)
         if not self.is_ours or "np" in func.__code__.co_names:
             state.flags.nrt, state.targetctx = True, state.targetctx.subtarget(enable_nrt=True)
         return super().compile_extra(func)
@@ -257,18 +193,12 @@ class RareCompiler(PartCompiler):
 
 
 class WholeCompiler(OwnCompiler):
-    """Compiling makes many objects and no garbage worth looking for."""
-
+    @roomy
     def compile_extra(self, func: Callable) -> Any:
         self.state.library = _Whole(self.state.targetctx.codegen(), func.__qualname__)
         self.state.library.enable_object_caching()
-        collecting = gc.isenabled()
-        gc.disable()
-        try:
+        with undisturbed():
             return super().compile_extra(func)
-        finally:
-            if collecting:
-                gc.enable()
 
 
 class EngineCompiler(WholeCompiler):
