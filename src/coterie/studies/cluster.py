@@ -158,7 +158,7 @@ def _knock_at(address: str) -> None:
 
 
 def _no_cluster(address: str, why: str) -> UsageError:
-    return UsageError(f"address must be that of a Ray cluster that answers, got {address!r}: {why}")
+    return UsageError(f"the address must be that of a Ray cluster that answers, got {address!r}: {why}")
 
 
 @cache
