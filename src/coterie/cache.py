@@ -28,16 +28,16 @@ def named_folder() -> Path | None:
         return None
 
 
-def keep(name: str, text: str) -> Path:
-    """The path of a file of that text: in the cache, or, where there is no room, in a folder that ends with the process."""
-    path = cache_folder() / name
+def keep(name: str, content: str | bytes) -> Path:
+    """The path of a file of that content: in the cache, or, where there is no room, in one that ends with the process."""
+    path, data = cache_folder() / name, content.encode() if isinstance(content, str) else content
     try:
-        if not path.is_file() or path.read_bytes() != text.encode():
-            write(path, text, durable=False)
+        if not path.is_file() or path.read_bytes() != data:
+            write(path, data, durable=False)
     except (StorageError, OSError) as error:
         warn(str(error))
         path = Path(_spare().name) / name
-        write(path, text, durable=False)
+        write(path, data, durable=False)
     return path
 
 

@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 import pytest
 
-from coterie.engines import waiting
 from coterie.engines.memory import PLAYED, STOPPED, make_pulse
 from coterie.engines.waiting import GivenUp, call
 from coterie.studies import case as case_module
@@ -58,20 +57,6 @@ def test_an_interrupt_stops_the_engine_and_reaches_the_caller():
     with pytest.raises(KeyboardInterrupt):
         call(run, (pulse,), pulse)
     assert ended.wait(60)
-
-
-def test_one_that_does_not_stop_is_left_behind(monkeypatch):
-    monkeypatch.setattr(waiting, "FAREWELL", 0.01)
-    free = threading.Event()
-
-    def run():
-        _thread.interrupt_main()
-        free.wait(60)
-
-    with pytest.raises(KeyboardInterrupt):
-        call(run, (), make_pulse())
-    assert not free.is_set()
-    free.set()
 
 
 def test_what_goes_wrong_in_an_engine_is_raised_where_it_was_called():

@@ -31,10 +31,10 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "cache"
 
 
-def compiled(name):
+def compiled(name, text=TEXT):
     """As a new process would find it: (the answer, whether it was found and not compiled)."""
     sys.modules.pop(name, None)
-    run = keep_compiled(njit(import_text(name, TEXT).run))
+    run = keep_compiled(njit(import_text(name, text).run))
     return run(14), sum(run.stats.cache_hits.values()) == 1
 
 
@@ -160,3 +160,36 @@ def test_little_is_interpreted_and_much_is_compiled_with_the_same_result(monkeyp
     monkeypatch.setattr(caching, "LITTLE", 10**6)
     for one, other in zip(compiled, drawn(), strict=True):
         np.testing.assert_array_equal(one, other, strict=True)
+
+
+def test_code_of_another_engine_is_damaged_code(folder):
+    """Whole, and in the wrong place: a copy that went wrong. It once ended every later run."""
+    texts = {"coterie_test_one": TEXT, "coterie_test_other": TEXT.replace("3 * x", "x + 28")}
+    for name, text in texts.items():
+        compiled(name, text)
+    one, other = (next(folder.rglob(f"{name}*/*.nbc")) for name in texts)
+    code = one.read_bytes(), other.read_bytes()
+    one.write_bytes(code[1])
+    other.write_bytes(code[0])
+    assert [[compiled(*about) for _ in range(2)] for about in texts.items()] == [[(42, False), (42, True)]] * 2
+
+
+def test_code_for_other_arguments_is_damaged_code(folder):
+    run = keep_compiled(njit(import_text("coterie_test_types", TEXT).run))
+    assert run(14) == 42 and run(0.5) == 1.5
+    one, other = sorted(folder.rglob("*.nbc"))
+    code = one.read_bytes(), other.read_bytes()
+    one.write_bytes(code[1])
+    other.write_bytes(code[0])
+    sys.modules.pop("coterie_test_types")
+    run = keep_compiled(njit(import_text("coterie_test_types", TEXT).run))
+    assert run(14) == 42 and run(0.5) == 1.5 and not run.stats.cache_hits
+
+
+def test_what_python_calls_is_done_by_another_thread(monkeypatch):
+    """A breadth-first search from each of 30,000 agents takes half a minute, in which nobody heard Ctrl-C."""
+    seen = []
+    monkeypatch.setattr(caching, "elsewhere", lambda work: seen.append(threading.current_thread()) or work())
+    monkeypatch.setattr(caching, "LITTLE", 0)
+    eccentricities(complete(4))
+    assert len(seen) >= 3  # pairs, adjacency, components, distances

@@ -5,6 +5,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from coterie.errors import UsageError
@@ -40,6 +41,17 @@ def test_files_travel_with_a_study_and_need_not_be_where_it_arrives(tmp_path):
     for name in [name for name in sys.modules if name.startswith("coterie_own_mine")]:
         del sys.modules[name]
     assert [unpack(one).digest for one in packed] == digests
+
+
+def test_a_table_that_is_no_text_arrives_as_it_was(tmp_path):
+    sent = tmp_path / "decisions.parquet"
+    pl.DataFrame({"arm": ["a", "b", "a", "b"], "reward": [1.0, 0.0, 0.0, 1.0]}).write_parquet(sent)
+    table = {"horizon": 20, "problem": {"file": str(sent), "agents": 2}, "algorithm": [{"name": "ucb1"}]}
+    study, content = load_study(table).specification, sent.read_bytes()
+    packed = pack(study)
+    sent.unlink()
+    arrived = unpack(packed)
+    assert arrived.digest == study.digest and Path(arrived.problem.file).read_bytes() == content
 
 
 def test_another_version_is_refused():

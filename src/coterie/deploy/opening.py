@@ -36,8 +36,8 @@ from coterie.deploy.wire.envelope import sealer, unseal
 from coterie.deploy.wire.nats import NatsWire
 from coterie.deploy.wire.post import Post
 from coterie.deploy.wire.wire import Wire
-from coterie.engines.waiting import TICK
 from coterie.errors import AuthError, CoterieError, UsageError
+from coterie.kernel.waiting import TICK
 
 FILE, TOKEN = "federation.toml", "token"
 LOG_ROOM = 6 << 20  # bytes of rewards.db's log: more than comes between two checkpoints

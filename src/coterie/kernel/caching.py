@@ -20,6 +20,7 @@ from numba.extending import overload
 from coterie.cache import cache_folder, warn
 from coterie.files import locked
 from coterie.kernel.compiling import OPTIONS
+from coterie.kernel.waiting import elsewhere
 
 LITTLE = 300  # numbers
 
@@ -40,13 +41,16 @@ def keep_compiled(run: Any) -> Any:
 def cached(function: Callable) -> Any:
     """Compile a function that Python calls, and keep the code. What it calls must stand in the same file.
 
-    Where there is little to go through it is interpreted instead: that is over before any code would be compiled.
+    Where there is little to go through it is interpreted instead: that is over before any code would be compiled. The main
+    thread waits for another one, or Ctrl-C would be heard only when all is done.
     """
     machine = keep_compiled(njit(**OPTIONS)(function))
 
     @functools.wraps(function)
     def call(*arguments: Any) -> Any:
-        return (function if sum(map(np.size, arguments)) <= LITTLE else machine)(*arguments)
+        if sum(map(np.size, arguments)) <= LITTLE:
+            return function(*arguments)
+        return elsewhere(lambda: machine(*arguments))
 
     overload(call, strict=False)(lambda *arguments: function)
     return call
@@ -81,7 +85,7 @@ class _Locator(InTreeCacheLocator):
 
 
 class _Checked(CompileResultCacheImpl):
-    """Code together with its checksum: the compiler would crash on damaged code."""
+    """Code together with its checksum: the compiler would crash on damaged code, and on that of other arguments."""
 
     _locator_classes = [_Locator]  # noqa: RUF012
 
@@ -90,13 +94,17 @@ class _Checked(CompileResultCacheImpl):
 
     def reduce(self, cres: Any) -> Any:
         code = dumps(super().reduce(cres))
-        return hashlib.sha256(code).digest(), code
+        return self._checksum(code), code
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
         checksum, code = payload
-        if hashlib.sha256(code).digest() != checksum:
+        if self._checksum(code) != checksum:
             raise ValueError("damaged code")
         return super().rebuild(target_context, pickle.loads(code))
+
+    def _checksum(self, code: bytes) -> bytes:
+        """With the source: code of another engine is as bad."""
+        return hashlib.sha256(self._locator.get_source_stamp().encode() + code).digest()
 
 
 class _Cache(FunctionCache):
@@ -104,9 +112,10 @@ class _Cache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            return super().load_overload(sig, target_context)
+            found = super().load_overload(sig, target_context)
         except Exception:  # of whatever kind the damage is: what is compiled now takes its place
             return None
+        return found if found is None or tuple(found.signature.args) == tuple(sig) else None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:

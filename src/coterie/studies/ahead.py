@@ -23,10 +23,10 @@ from typing import NamedTuple
 from coterie.algorithms import find
 from coterie.cache import cache_folder, named_folder
 from coterie.engines.compiled import Engine, compiling, expect, missing
-from coterie.engines.waiting import TICK, start
 from coterie.errors import StorageError
 from coterie.helper import end, end_with_the_input, get_helper
 from coterie.kernel.compiling import before_linking, get_ready
+from coterie.kernel.waiting import TICK, start
 from coterie.studies.case import make_case
 from coterie.studies.parcel import pack, unpack
 from coterie.studies.spec import Specification

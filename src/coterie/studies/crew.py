@@ -13,7 +13,7 @@ import numpy as np
 
 from coterie.engines.compiled import compiling
 from coterie.engines.memory import PLAYED, STOPPED, make_pulse
-from coterie.engines.waiting import TICK, part_from, start
+from coterie.kernel.waiting import TICK, part_from, start
 
 Work = Callable[[Any, np.ndarray], Any]  # a piece and its pulse
 LOOK = 0.05  # seconds after which a thread looks again whether a piece is ready

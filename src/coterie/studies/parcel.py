@@ -1,4 +1,4 @@
-"""A study on its way to another process, here or on another machine: with the text of every file that it names."""
+"""A study on its way to another process, here or on another machine: with every file that it names."""
 
 import hashlib
 import pickle
@@ -13,9 +13,9 @@ from coterie.version import VERSION
 
 
 def pack(study: Specification) -> bytes:
-    files = {row.reference: Path(row.reference).read_text() for row in study.rows if row.content}
+    files = {row.reference: Path(row.reference).read_bytes() for row in study.rows if row.content}
     if named := getattr(study.problem, "file", None):
-        files[str(named)] = Path(named).read_text()
+        files[str(named)] = Path(named).read_bytes()
     return pickle.dumps((VERSION, files, pickle.dumps(study)))
 
 
@@ -24,7 +24,7 @@ def unpack(packed: bytes) -> Specification:
     version, files, study = pickle.loads(packed)
     if version != VERSION:
         raise UsageError(f"all nodes must have Coterie {version}, got {VERSION} on one of them")
-    places = {name: str(_laid_down(name, text)) for name, text in files.items()}
+    places = {name: str(_laid_down(name, content)) for name, content in files.items()}
     for place in places.values():
         if place.endswith(".py"):
             find(place)
@@ -36,6 +36,6 @@ def unpack(packed: bytes) -> Specification:
     return found.model_copy(update=changed)
 
 
-def _laid_down(name: str, text: str) -> Path:
+def _laid_down(name: str, content: bytes) -> Path:
     """In a folder of its own, as the name of a file is part of what it is."""
-    return keep(f"sent/{hashlib.sha256(text.encode()).hexdigest()[:16]}/{Path(name).name}", text)
+    return keep(f"sent/{hashlib.sha256(content).hexdigest()[:16]}/{Path(name).name}", content)

@@ -18,7 +18,7 @@ import numpy as np
 from coterie.contract import Algorithm, Method
 from coterie.engines.compiled import Engine
 from coterie.engines.simulate import Run
-from coterie.engines.waiting import TICK
+from coterie.kernel.waiting import TICK
 from coterie.privacy.accountant import accounted
 from coterie.studies.ahead import Ahead, Progress, Want
 from coterie.studies.case import Case, is_random, make_case, problem_of
@@ -65,6 +65,8 @@ def run_batches(
     fresh, kept_at = list[Batch](), time.monotonic()
     try:
         if waiting:
+            if progress and (note := crew.note()):  # a cluster takes its time to start
+                progress(_played(crew, done, work), total, note)
             crew.start()
         while len(done) < len(batches):
             if answer := crew.next():
@@ -74,7 +76,7 @@ def run_batches(
                 _keep(parts, done, fresh)
                 kept_at = time.monotonic()
             if progress:
-                progress(_played(crew, done, work), total, _doing(study, crew))
+                progress(_played(crew, done, work), total, _doing(study, crew, "adding up" if done else "getting ready"))
     finally:
         crew.stop()
         if len(done) < len(batches):
@@ -134,9 +136,9 @@ def _played(crew: Crew | Cluster, done: Iterable[Batch], work: int) -> int:
     return sum(batch.replications for batch in done) * work + under_way
 
 
-def _doing(study: Specification, crew: Crew | Cluster) -> str:
+def _doing(study: Specification, crew: Crew | Cluster, otherwise: str) -> str:
     rows = sorted(batch.row for batch in crew.played())
-    return crew.note() or (study.rows[rows[0]].label if rows else "adding up")
+    return crew.note() or (study.rows[rows[0]].label if rows else otherwise)
 
 
 def batch_size(study: Specification) -> int:
