@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from coterie.cli import interrupts
+from coterie.cli import main as main_module
 from coterie.cli.interrupts import interruptible, keeps
 
 ENDLESS = """
@@ -147,3 +148,18 @@ def test_a_signal_inside_a_callback_of_the_compiler_is_one_line(ended, capfd, mo
         command()
     assert ended == [128 + signal.SIGTERM] and sys.unraisablehook is sys.__unraisablehook__
     assert capfd.readouterr().err.count("\n") == 1
+
+
+def test_what_a_library_makes_of_an_interrupt_is_an_interrupt(ended, capsys, monkeypatch):
+    """Some raise an error of their own where they are interrupted while they are loaded: it was called our bug."""
+
+    def library(**_):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise ImportError("failed to import") from None
+
+    monkeypatch.setattr(main_module, "app", library)
+    with pytest.raises(Ended):
+        main_module.main()
+    assert ended == [130] and capsys.readouterr().err == "interrupted\n"

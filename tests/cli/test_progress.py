@@ -71,6 +71,25 @@ def test_the_rest_is_told_from_what_was_done_and_not_from_what_lay_there_or_what
     assert pace.left(91.0, 1, 7, held_up=False) is None  # something else
 
 
+def lefts(done_at, until=60.0, total=10**9):
+    pace, times = Pace(), [0.2 * tick for tick in range(int(5 * until))]
+    return times, [pace.left(now, min(total, int(done_at(now))), total, held_up=False) for now in times]
+
+
+def test_of_work_that_goes_on_evenly_the_rest_is_told_from_the_third_second_on():
+    times, told = lefts(lambda now: 10**7 * now)
+    assert all(left is None for now, left in zip(times, told, strict=True) if now < 2.9)
+    assert all(left == pytest.approx(100 - now, rel=1e-6) for now, left in zip(times, told, strict=True) if now > 3.1)
+    slow = Pace()  # a line of a log every five seconds
+    assert [slow.left(5.0 * tick, 50 * tick, 1000, held_up=False) for tick in range(4)] == [None, 95.0, 90.0, 85.0]
+
+
+def test_of_work_that_is_over_ever_sooner_no_rest_is_told_that_is_far_too_long():
+    """Plans that double: of a billion rounds the last half is played in the last of fifty seconds. Days were told."""
+    _, told = lefts(lambda now: 2.0 ** (now * 30 / 50), until=50.0)
+    assert all(left is None or left < 200 for left in told[40:])
+
+
 def test_the_bar_at_a_terminal_is_drawn_over_and_taken_away(shown):
     stream = Terminal()
     bar = shown(stream)

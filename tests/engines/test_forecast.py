@@ -1,16 +1,19 @@
 """The cost of a method before it runs: closed forms, and never less than what a run then books."""
 
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numpy import int64
 
 from coterie.algorithms import entries
-from coterie.contract import Setting, Terms
+from coterie.contract import Algorithm, Claim, Method, Setting, Terms, order
 from coterie.engines import forecast as module
-from coterie.engines.forecast import forecast
+from coterie.engines.forecast import forecast, plans_of_a_peer
 from coterie.engines.rehearsal import rehearse_mesh, rehearse_star
-from coterie.engines.simulate import Links
+from coterie.engines.simulate import Links, simulate_mesh
+from coterie.kernel import node, record
 from coterie.privacy.accountant import booked_loss
 from coterie.problem import bernoulli, procurement
 
@@ -54,12 +57,12 @@ def test_no_run_costs_more_than_its_forecast(name, example):
     else:
         done = rehearse_star(method, bernoulli, worlds, AGENTS, horizon, seed=1)
     for course, nodes in ((ahead.agent, done.agents), (ahead.server, done.servers)):
-        booked = [node for node in nodes if node.ledger.entries.any()]
+        booked = [one for one in nodes if one.ledger.entries.any()]
         assert (course is None or course.releases == 0) == (not booked)
-        for node in booked:
-            spent = booked_loss(node.ledger, node.algorithm.mechanism).epsilon(delta)
+        for one in booked:
+            spent = booked_loss(one.ledger, one.algorithm.mechanism).epsilon(delta)
             assert spent <= course.loss.epsilon(delta) * (1 + 1e-12)
-            assert method.server is not None or node.ledger.entries.sum(axis=1).max() <= course.releases
+            assert method.server is not None or one.ledger.entries.sum(axis=1).max() <= course.releases
 
 
 @pytest.mark.parametrize("horizon", [7, 8, 100])
@@ -109,3 +112,33 @@ def test_a_long_horizon_is_forecast_by_the_compiled_engine_to_the_same_result(ex
     assert len(long.agent.events) < len(short.agent.events)
     assert (long.agent.releases, long.rewards) == (short.agent.releases, short.rewards) == (releases, horizon + ARMS)
     assert float(long.agent.loss.pure) == pytest.approx(float(short.agent.loss.pure), rel=1e-12)
+
+
+class Windows(NamedTuple):
+    arms: int = 2
+    window: int = 1
+
+
+@node
+def choose_for_a_while(open, p, t, die, plan):
+    order(plan, 0, p.window)
+
+
+@pytest.mark.parametrize(("window", "horizon"), [(1, 10**6), (7, 10**6), (50, 10**6), (1, 100), (10**9, 100)])
+def test_plans_in_windows_are_counted_to_the_horizon(window, horizon):
+    """It once assumed that all plans double, and was seventy times too low."""
+    nothing = record(word=int64)
+    rule = Algorithm("windows", lambda p: nothing, lambda p: nothing, choose=choose_for_a_while, commits=True)
+    plans = plans_of_a_peer(Method(rule, Windows(2, window), Claim(inf)), horizon)
+    assert plans == pytest.approx(horizon / window, rel=0.01, abs=1)
+
+
+@pytest.mark.parametrize("growth", [1.1, 1.3, 4.0])
+def test_plans_that_grow_are_counted_within_a_factor_of_two_of_what_is_played(growth):
+    entry, agents, arms, horizon = entries()["pr-ucb"], 4, 3, 100_000
+    method = entry.build(entry.options(commit=True, growth=growth), Setting(agents, arms, horizon, gap=0.3))
+    worlds = bernoulli.world(np.array([[0.8, 0.5, 0.3]]))
+    nobody = Links(np.zeros(agents + 1, int), np.zeros(0, int), np.zeros(0, int), np.zeros((0, 2), int))
+    run = simulate_mesh(method, bernoulli, worlds, agents, horizon, np.array([horizon]), nobody, compiled=False)
+    played = run.tallies["up_messages"].sum() / agents
+    assert played / 2 < plans_of_a_peer(method, horizon) < 2 * played

@@ -318,3 +318,15 @@ def test_a_plan_without_a_pull_is_refused_wherever_it_is_played(weather):
         simulate_mesh(lazy, *about("planner")[1:], MARKS, links(), weather=weather, compiled=False)
     with pytest.raises(AlgorithmError, match="of a peer that commits, no pull at all"):
         rehearse_mesh(lazy, *about("planner")[1:], links(), seed=SEED)
+
+
+@node
+def choose_no_more(open, p, t, die, plan):
+    order(plan, 0, 1 if t < 4 else 0)
+
+
+def test_a_plan_that_is_refused_ends_the_run_there_and_not_at_the_horizon():
+    late = planner()._replace(node=PLANNER._replace(weigh=None, choose=choose_no_more))
+    problem, worlds, agents = about("planner")[1:4]
+    with pytest.raises(AlgorithmError, match="of a peer that commits, no pull at all"):
+        simulate_mesh(late, problem, worlds, agents, 10**12, np.array([10**12]), links(), compiled=False)

@@ -1,5 +1,8 @@
 """Parts are linked and not emitted; an index of a user's own file may count from the back."""
 
+import os
+import subprocess
+import sys
 import types
 from math import cos
 
@@ -133,3 +136,11 @@ def test_references_are_not_counted_but_where_arrays_may_be_made(values, name):
     looks.compile((typeof(values), typeof(3)))
     (text,) = looks.inspect_llvm().values()
     assert "\ndefine " in text and "NRT_incref" not in text
+
+
+@pytest.mark.parametrize("switch", ["NUMBA_DISABLE_JIT", "NUMBA_DEBUGINFO"])
+def test_switches_of_the_compiler_that_our_code_cannot_do_with_are_named(switch):
+    done = subprocess.run(
+        [sys.executable, "-c", "import coterie.kernel"], env=os.environ | {switch: "1"}, capture_output=True, text=True
+    )
+    assert f"{switch} must not be set" in done.stderr.splitlines()[-1]

@@ -10,7 +10,7 @@ from coterie.network import GRAPHS, distances
 from coterie.studies import estimate, load_study
 from coterie.studies.case import make_case, within
 from coterie.studies.estimate import SECONDS_UNASKED, Estimate, time_text
-from coterie.studies.wiring import hops, part_of, wires_of
+from coterie.studies.wiring import heard_of, hops, part_of, wires_of
 
 GOSSIP = {"horizon": 100, "problem": {"instance": "grid", "agents": 200_000, "arms": 5}, "algorithm": [{"name": "gossip-ucb"}]}
 CDP, DDP = (GOSSIP | {"algorithm": [{"name": name}]} for name in ("cdp-mab", "ddp-mab"))
@@ -129,3 +129,25 @@ def test_the_folder_need_not_exist_to_know_its_disk(tmp_path):
     assert estimate.disk_free(tmp_path / "a" / "b") == estimate.disk_free(tmp_path) > 0
     assert estimate.memory_free() > 0
     assert not Path(tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize("kind", ["ring", "path", "star", "complete", "erdos-renyi"])
+@pytest.mark.parametrize("life", [0, 1, 2, 4])
+def test_of_edges_that_are_given_links_are_no_fewer_than_there_will_be_and_hardly_more(kind, life):
+    """Of a ring of 20,000 agents 138 GB were told, where the same ring by its name takes a third of one."""
+    network = load_study(GOSSIP, (f"network.graph={kind}",)).specification.network
+    graph = GRAPHS[kind].made(40, np.random.default_rng(3), network)
+    edges = GOSSIP | {"network": {"edges": graph.edges.tolist()}, "problem": GOSSIP["problem"] | {"agents": 40}}
+    study, (_, hearers, _) = load_study(edges).specification, within(graph, life)
+    found = part_of(study.network, 40, life)
+    assert len(hearers) <= found.reached <= 1.5 * len(hearers)
+    most = np.diff(within(graph, life)[0]).max()
+    assert most <= heard_of(study.network, 40, life) <= 2 * most
+
+
+def test_plans_that_double_cost_next_to_nothing_for_a_longer_horizon():
+    """The example ends a plan whenever an arm's pulls have doubled."""
+    own = {"name": str(Path(__file__).parents[2] / "examples/own_algorithm.py"), "commit": True}
+    study = GOSSIP | {"algorithm": [own], "network": {"graph": "ring"}}
+    few, many = (load_study(study, (f"horizon={rounds}",)).forecast(1).seconds for rounds in (10**4, 10**8))
+    assert few < many < 3 * few

@@ -38,7 +38,7 @@ def _file(path: str) -> Path:
 
 def _read(path: str) -> dict[str, bool]:
     try:
-        found = json.loads(_file(path).read_text())
+        found = json.loads(_file(path).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -21,6 +21,7 @@ GRACE = 0.6  # seconds for the gentle way
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 INTERRUPTED = 128 + signal.SIGINT
 _kept: list[tuple[str, Path | None]] = []  # what the line on stderr says
+_heard: list[int] = []  # signals
 
 
 def keeps(what: str, folder: Path | None = None) -> None:
@@ -34,26 +35,32 @@ def interruptible(command: Callable[[], Any]) -> Callable[[], None]:
     @functools.wraps(command)
     def called() -> None:
         _kept.clear()
-        code, heard = None, list[int]()
+        _heard.clear()
+        code = None
         try:
-            with _listening(heard):
+            with _listening():
                 code = command()
         except SystemExit as ending:
             code = ending.code
         except BaseException:
-            if not heard:
+            if not _heard:
                 raise
-        if code == INTERRUPTED or heard:
+        if code == INTERRUPTED or _heard:
             _say()
-        if heard:
-            _end(128 + heard[0])
+        if _heard:
+            _end(128 + _heard[0])
         sys.exit(code)
 
     return called
 
 
+def is_interrupted() -> bool:
+    """Whatever goes wrong from now on: libraries raise errors of their own where they are interrupted while they are loaded."""
+    return bool(_heard)
+
+
 @contextlib.contextmanager
-def _listening(heard: list[int]) -> Iterator[None]:
+def _listening() -> Iterator[None]:
     """To signals, which are noted. The first one interrupts the main thread, and the others nothing more."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -61,14 +68,14 @@ def _listening(heard: list[int]) -> Iterator[None]:
     over = threading.Event()
 
     def hear(number: int, frame: FrameType | None) -> None:
-        first = not heard and not over.is_set()
-        heard.append(number)
+        first = not _heard and not over.is_set()
+        _heard.append(number)
         if first:
             raise KeyboardInterrupt
 
     ours = [one for one in SIGNALS if signal.getsignal(one) in (signal.SIG_DFL, signal.default_int_handler)]
     before = {one: signal.signal(one, hear) for one in ours}  # one that is ignored (nohup, or in the background) stays so
-    untold, sys.unraisablehook = sys.unraisablehook, lambda lost: None if heard else untold(lost)  # inside the compiler
+    untold, sys.unraisablehook = sys.unraisablehook, lambda lost: None if _heard else untold(lost)  # inside the compiler
     inlet, outlet = socket.socketpair()
     inlet.setblocking(False)
     wakeup = signal.set_wakeup_fd(inlet.fileno(), warn_on_full_buffer=False)

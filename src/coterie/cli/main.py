@@ -20,7 +20,7 @@ from coterie.cli.console import visible
 from coterie.cli.coordinator import coordinator
 from coterie.cli.doctor import doctor
 from coterie.cli.federation import federation
-from coterie.cli.interrupts import interruptible
+from coterie.cli.interrupts import interruptible, is_interrupted
 from coterie.cli.ledger import ledger
 from coterie.cli.plan import plan
 from coterie.cli.plot import plot
@@ -100,6 +100,8 @@ def main() -> None:
     except CoterieError as error:
         fail(str(error), error.exit_code)
     except Exception as error:
+        if is_interrupted():
+            sys.exit(INTERRUPTED)
         if hasattr(error, "format_message"):  # the command line itself was wrong: every release of typer has this method
             fail(f"{words_of(error)} (coterie --help lists what there is)", UsageError.exit_code)
         if os.environ.get("COTERIE_DEBUG"):

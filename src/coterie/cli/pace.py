@@ -1,11 +1,15 @@
 """How far a command is, in words: one line for a terminal of any width, a line for a log, an object for a machine."""
 
 import json
+from bisect import bisect_right
 from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 
 SURE = 3.0  # seconds of work before anything is said about the rest
+LAG, LAG_EARLY = 0.25, 0.4  # of what was done: if less of it was done in the first half of the time, nothing is said
+EARLY = 0.01  # of all there is to do
+FURTHER = 1.02  # a factor of time between two looks that are remembered
 LEAST = 6  # cells of a bar: where there is less room, the label and the numbers are worth more
 MARKS, PLAIN = "━─…", "#-."  # of a bar: done, not yet, and where a label was cut
 
@@ -26,20 +30,38 @@ class View(NamedTuple):
 
 
 class Pace:
-    """Tells from what was done so far how long the rest takes. Time in which the compiler alone was at work does not count."""
+    """Tells from what was done so far how long the rest takes. Time in which the compiler alone was at work does not count.
+
+    Where nearly all was done of late nothing is said: plans that grow are over ever sooner.
+    """
 
     def __init__(self) -> None:
         self.total, self.first, self.done, self.busy, self.now = 0, 0, 0, 0.0, 0.0
+        self.past = [(0.0, 0)]  # busy, done
 
     def left(self, now: float, done: int, total: int, held_up: bool) -> float | None:
         if total != self.total:  # something else is being done
             self.total, self.first, self.done, self.busy, self.now = total, done, done, 0.0, now
+            self.past = [(0.0, done)]
         if done > self.done or not held_up:
             self.busy += now - self.now
         self.now, self.done = now, done
+        if self.busy > FURTHER * self.past[-1][0]:
+            self.past.append((self.busy, done))
         if self.busy < SURE or done <= self.first:
             return None
+        lag = LAG if done - self.first > EARLY * total else LAG_EARLY
+        if self._in_the_first_half(done) < lag * (done - self.first):
+            return None
         return self.busy * (total - done) / (done - self.first)
+
+    def _in_the_first_half(self, done: int) -> float:
+        """What was done by then, between two looks by a straight line."""
+        half = self.busy / 2
+        place = bisect_right(self.past, (half, self.total))
+        before, later = self.past[place - 1], [*self.past[place : place + 1], (self.busy, done)][0]
+        share = (half - before[0]) / (later[0] - before[0])
+        return before[1] + share * (later[1] - before[1]) - self.first
 
 
 def clock(seconds: float) -> str:

@@ -107,10 +107,10 @@ def _foundation() -> str:
     folders = [Path(package.__path__[0]) for package in (coterie.kernel, coterie.privacy, coterie.problem)]
     files = [Path(str(module.__file__)) for module in (contract, memory, plans)]
     files += [file for folder in folders for file in sorted(folder.rglob("*.py"))]
-    return "\0".join(file.read_text() for file in files)
+    return "\0".join(file.read_text(encoding="utf-8") for file in files)
 
 
 def _source(module: str) -> str:
     file = sys.modules[module].__file__
     assert file
-    return Path(file).read_text()
+    return Path(file).read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ ledger tells the cost; the events are then those of the first rounds.
 """
 
 from collections.abc import Iterator
-from math import inf
+from math import inf, log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +31,7 @@ from coterie.problem import bernoulli
 ROUNDS_RECORDED = 1000
 RECORDS = ("open", "message", "peer", "card", "inner", "hears", "chains", "marks", "moves", "stream")
 ROUNDS_WATCHED = 300  # for releases about arms that were not pulled
+PLANS_WATCHED = 400  # of a peer that commits, before it is reckoned how many follow
 
 
 class Course(NamedTuple):
@@ -77,14 +78,26 @@ class Recorded(Agent):
         self.events: list[Event] = []
         super().__init__(role, p, Recorder(self.events), rehearsal=True)
 
+    def worth(self, arm: int) -> int:
+        """All rewards are 1, so that who looks at them has no reason to stop."""
+        return UNIT
+
     @step
     def finish(self, t: int | None = None, sums: dict[int, tuple[int, int]] | None = None) -> None:
-        """All rewards of the plan are 1, so that who looks at them has no reason to stop; they are not told one by one."""
+        """Rewards are not told one by one."""
         self.t = self.t if t is None else t
         for e in range(self.plan.entries):
-            take_in(self.secret, self.plan.arm[e], self.plan.pulls[e], UNIT * self.plan.pulls[e])
+            arm, pulls = self.plan.arm[e], self.plan.pulls[e]
+            take_in(self.secret, arm, pulls, self.worth(int(arm)) * pulls)
         self.desk.clear()
         self.pass_door()
+
+
+class Choosy(Recorded):
+    """Its arms are worth from 1 down to nearly 0."""
+
+    def worth(self, arm: int) -> int:
+        return UNIT - UNIT * arm // self.p.arms
 
 
 def forecast(method: Method, horizon: int) -> Forecast:
@@ -128,6 +141,29 @@ def _plans(agent: Recorded, horizon: int) -> Iterator[int]:
         last += max(1, rounds_of(agent.plan)) if agent.algorithm.commits else 1
         if last <= horizon:
             yield last
+
+
+def plans_of_a_peer(method: Method, horizon: int) -> float:
+    """How many plans one that commits makes, about.
+
+    It is played alone for a while. From then on, whenever their number has doubled, the rounds they have taken grow by a factor
+    that changes as it did before: by 2 in windows of one length, and ever faster where batches grow.
+    """
+    agent, ends = _node(method.node, method.p, method.known, Choosy), list[int]()
+    for end in _plans(agent, horizon):
+        agent.finish(end)
+        ends.append(end)
+        if len(ends) == PLANS_WATCHED:
+            break
+    else:
+        return 1.0 + len(ends)
+    half, whole = (ends[len(ends) // part - 1] / ends[len(ends) // (2 * part) - 1] for part in (2, 1))
+    plans, rounds, faster = float(len(ends)), float(ends[-1]), max(1.0, whole / half)
+    while rounds < horizon:
+        whole *= faster
+        doubled = min(1.0, log(horizon / rounds) / log(max(whole, 2.0)))
+        plans, rounds = plans * 2.0**doubled, rounds * max(whole, 2.0)
+    return plans
 
 
 def _looks_again(method: Method, horizon: int) -> tuple[list[Event], list[Loss]]:
@@ -188,8 +224,8 @@ def _as_laid_out(role: Algorithm, p: Any) -> Algorithm:
     return role._replace(**laid_out)
 
 
-def _node(role: Algorithm, p: Any, known: dict[str, Any]) -> Recorded:
-    node = Recorded(role, p)
+def _node(role: Algorithm, p: Any, known: dict[str, Any], kind: type[Recorded] = Recorded) -> Recorded:
+    node = kind(role, p)
     for field, values in known.items():
         node.open[field] = values[0]
     return node

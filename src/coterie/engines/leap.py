@@ -67,6 +67,8 @@ def live(p, keys, span, worlds, links, liars, weather, n, c, common, r):
             if WEIGHS:
                 weigh(opens[i], n.peers[links.known[i] : links.known[i + 1]], p, t)
             decide(secrets[i], inners[i], opens[i], p, t, keys, i, plans.plan[i])
+            if secrets[i].refused != 0:  # it is raised at the end, and that may be far
+                return
             plans.rounds[i], plans.played[i], c.counted[i] = length_of(plans.plan[i], horizon), 0, t - 1
             end = last_round(t, start, plans.rounds[i], i, keys, weather, horizon)
             if end <= horizon:

@@ -21,15 +21,16 @@ from typing import Any, cast
 
 from llvmlite.binding import Linkage
 from numba import njit
-from numba.core import ir, types
+from numba.core import config, ir, types
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.registry import cpu_target
 from numba.core.typed_passes import NoPythonSupportedFeatureValidation
 from numba.extending import overload, register_jitable
 
+from coterie.errors import UsageError
 from coterie.guests import OWN
 from coterie.kernel.needless import NEEDLESS, OwnFlags, roomy, undisturbed
 
@@ -152,7 +153,7 @@ PLAIN = {types.int64: types.uint64} | {types.UniTuple(types.int64, n): types.Uni
 class OwnCompiler(Compiler):
     def compile_extra(self, func: Callable) -> Any:
         state, self.is_ours = self.state, not func.__module__.startswith(OWN)
-        state.flags = OwnFlags(state.flags)
+        state.flags = (OwnFlags if self.is_ours else Flags)(state.flags)
         if not self.is_ours or "np" in func.__code__.co_names:
             state.flags.nrt, state.targetctx = True, state.targetctx.subtarget(enable_nrt=True)
         return super().compile_extra(func)
@@ -217,6 +218,10 @@ def get_ready() -> None:
 
 
 PART: dict[str, Any] = {"error_model": "numpy", "forceinline": True, "pipeline_class": PartCompiler, "_nrt": False}
+SWITCHES = [name for name in ("DISABLE_JIT", "DEBUGINFO_DEFAULT", "ENABLE_PROFILING") if getattr(config, name)]
+if SWITCHES:
+    named = ", ".join(f"NUMBA_{name.removesuffix('_DEFAULT')}" for name in SWITCHES)
+    raise UsageError(f"{named} must not be set: engines are compiled, and called by their address")
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True, "pipeline_class": WholeCompiler}
 node = register_jitable(**PART)
 apart = register_jitable(**PART | {"pipeline_class": ApartCompiler})

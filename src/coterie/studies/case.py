@@ -18,7 +18,9 @@ from coterie.engines.simulate import Links, Run, Wires, flags, simulate_mesh, si
 from coterie.errors import AlgorithmError, UsageError
 from coterie.network import (
     GRAPHS,
+    Collection,
     Graph,
+    Synchronisation,
     collect,
     diameter,
     disjoint,
@@ -124,6 +126,16 @@ def wires_of_lines(lines: Lines, life: int | str | None, meetings: int) -> Wires
         require_connected(graph)
     links = reach(graphs, life, lines.about.life)
     return Wires(links._replace(meetings=meetings, period=lines.about.switch_every or 1), lines.agents)
+
+
+@lru_cache(maxsize=2)
+def synchronised(lines: Lines) -> Synchronisation:
+    return synchronise(lines.graph())
+
+
+@lru_cache(maxsize=2)
+def collected(lines: Lines) -> Collection:
+    return collect(lines.graph())
 
 
 PROBLEMS = (Arms, Purchases)
@@ -269,7 +281,7 @@ def around_a_server(study, method, lines, gaps):
 
 def by_synchronisation(study, method, lines, gaps):
     """Every agent obtains every report: links that carried an advertisement are paid for."""
-    once, price = synchronise(lines.graph()), study.network.link_cost.peer
+    once, price = synchronised(lines), study.network.link_cost.peer
     spoken = once.adv_messages + once.req_messages + once.data_messages
     delay = max(0, once.slots - 1)
 
@@ -286,7 +298,7 @@ def by_synchronisation(study, method, lines, gaps):
 
 def by_components(study, method, lines, gaps):
     """Reports go hop by hop to the sink of their component, sinks report to the server, its answer returns the same way."""
-    once, prices = collect(lines.graph()), study.network.link_cost
+    once, prices = collected(lines), study.network.link_cost
     links = once.hops + len(once.sinks)
 
     def traffic(tally):

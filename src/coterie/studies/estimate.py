@@ -18,6 +18,7 @@ import numpy as np
 
 from coterie.building import build
 from coterie.contract import Algorithm, Method, Setting, Terms, out_record, plan_record
+from coterie.engines.forecast import plans_of_a_peer
 from coterie.engines.memory import role_ledger
 from coterie.errors import UsageError
 from coterie.privacy.secret import envelope_record, secret_record
@@ -37,7 +38,8 @@ NS_LOST = 8.0  # a factor: of a link whose message may be lost
 NS_DRAW, NS_PULL = 25.0, 12.0  # around a server: of one arm in an epoch, of a reward that is drawn by itself
 NS_INDEX, NS_SEAT = 350.0, 1500.0  # there, where arms have an index: of each of them, and of each agent (or group) sent to one
 NS_ORDER = 12.0  # of a producer in a round
-NS_PLAN, NS_BROUGHT, NS_COIN = 1500.0, 250.0, 6.0  # of a plan of many rounds, of a message, of a round that may be sat out
+NS_COIN = 6.0  # of a round that may be sat out
+NS_BYTE, NS_FETCHED, BYTES_NEAR = 0.04, 250.0, 1000  # of a message: by its hearer's record beyond so much
 AGENTS_TRIED = 127, 63  # of which records that have a place for each agent are full
 AGENTS_BUILT, HEARD_BUILT = AGENTS_TRIED[0], 10_000
 BYTES_OF_POINT = 8 * 3 + 60  # of a curve: in its batch, put together, and as a line of a table
@@ -290,7 +292,7 @@ def peer_time(study: Specification, row: Row, method: Method, wires: Wires) -> f
     if sells(study):
         each += arms * NS_ORDER
     if node.commits and not singly(study, row) and not method.meetings:
-        return agents * plans_time(study, row, senders)
+        return agents * plans_time(study, row, method, senders)
     if node.additive and not singly(study, row) and not wires.sparse:
         each += agents * NS_LINK / 8
     elif not node.seldom:
@@ -298,9 +300,12 @@ def peer_time(study: Specification, row: Row, method: Method, wires: Wires) -> f
     return agents * study.horizon * each
 
 
-def plans_time(study: Specification, row: Row, senders: float) -> float:
-    """Of one agent that commits to plans which double: half of the arms are given up soon. Liars speak in every round."""
-    faults, horizon = row.faults, study.horizon
-    plans = min(horizon, 0.5 * study.problem.arms * log2(horizon + 1))
+def plans_time(study: Specification, row: Row, method: Method, senders: float) -> float:
+    """Of one agent that commits. It speaks when a plan ends, and liars in every round."""
+    node, p, faults, horizon = method.node, method.p, row.faults, study.horizon
+    plans = plans_of_a_peer(method, horizon)
+    fetched = min(NS_FETCHED, NS_BYTE * max(0, node.open(p).itemsize - BYTES_NEAR))
+    heard = NS_LINK + node.message(p).itemsize / 8 * NS_WORD + fetched
     messages = senders * ((1 - faults.liars) * plans + faults.liars * horizon)
-    return plans * NS_PLAN + messages * NS_BROUGHT + (horizon * NS_COIN if faults.dropout else 0.0)
+    each = NS_TURN + study.problem.arms * NS_ARM + 4 * fetched
+    return plans * each + messages * heard + (horizon * NS_COIN if faults.dropout else 0.0)

@@ -128,4 +128,4 @@ def renewed(page: str) -> str:
 
 if __name__ == "__main__":
     path = Path(sys.argv[1])
-    write(path, renewed(path.read_text()))
+    write(path, renewed(path.read_text(encoding="utf-8")))

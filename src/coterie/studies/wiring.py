@@ -14,7 +14,8 @@ from coterie.studies.spec import Network, Specification
 BYTES_OF_LINK, BYTES_OF_EDGE = 32.0, 40.0  # while links are found and wired
 BYTES_OF_LINK_KEPT, BYTES_OF_EDGE_KEPT, BYTES_OF_AGENT_KEPT = 48.0, 16.0, 16.0  # and then, as long as there is the case
 BYTES_OF_DELIVERY = 200.0  # of one agent's report to another one, where all reports reach all agents
-NS_OF_PAIR, NS_OF_LOOK, NS_OF_LINK, NS_OF_EDGE, NS_OF_DELIVERY = 4.0, 3.0, 250.0, 60.0, 1500.0
+NS_OF_PAIR, NS_OF_LOOK, NS_OF_LINK, NS_OF_EDGE, NS_OF_DELIVERY = 12.0, 3.0, 250.0, 60.0, 1500.0
+LOOKS_MOST = 1e8  # at edges, before anything runs
 
 
 class Wires(NamedTuple):
@@ -71,8 +72,7 @@ def heard_of(network: Network, agents: int, life: int | str | None) -> int:
     """How many others an agent hears at most; about, where the graph is drawn. See contract.Setting.hears."""
     life = network.life if life is None else life
     if network.edges is not None:
-        degrees = np.bincount(np.ravel(network.edges).astype(np.int64), minlength=1)
-        return int(degrees.max()) if life == 1 else agents - 1
+        return int(others_near(network, agents, life).max(initial=0))
     if network.graph in ("complete", "star") or network.switch_every:
         return agents - 1
     most = 0.0
@@ -85,12 +85,15 @@ def heard_of(network: Network, agents: int, life: int | str | None) -> int:
 def part_of(network: Network, n: int, life: int | str) -> Part:
     """A connected part of n agents."""
     pairs = n * (n - 1.0)
-    if network.edges is not None or network.graph == "erdos-renyi":
+    if network.edges is not None:
+        near = others_near(network, n, life)
+        return Part(n, len(network.edges), n - 1, float(near.sum()))
+    if network.graph == "erdos-renyi":
         chance = network.probability or min(1.0, 2 * log(max(n, 2)) / n)
-        edges = len(network.edges) if network.edges is not None else pairs / 2 * chance
+        edges = pairs / 2 * chance
         degree = max(1.5, 2 * edges / n)
-        diameter = n - 1 if network.edges is not None else ceil(log(max(n, 2)) / log(degree)) + 1
-        reached = pairs if network.edges is not None and life != 1 else min(pairs, n * degree ** hops(diameter, life))
+        diameter = ceil(log(max(n, 2)) / log(degree)) + 1
+        reached = min(pairs, n * degree ** hops(diameter, life))
         return Part(n, edges, diameter, reached if hops(diameter, life) else 0.0)
     shapes = {"complete": (pairs / 2, 1), "star": (n - 1.0, 2), "ring": (float(n), n // 2), "path": (n - 1.0, n - 1)}
     if str(network.graph) not in shapes:
@@ -99,6 +102,29 @@ def part_of(network: Network, n: int, life: int | str) -> Part:
     far = min(hops(diameter, life), diameter)
     along = {"star": 2 * edges if far == 1 else pairs, "ring": 2.0 * n * far, "path": far * (2.0 * n - far - 1)}
     return Part(n, edges, diameter, min(pairs, along.get(str(network.graph), pairs)) if far else 0.0)
+
+
+def others_near(network: Network, n: int, life: int | str) -> np.ndarray:
+    """Of each agent, where the edges are given: how many others are within the life of a message, at most.
+
+    Walks that never turn back are counted. Each other agent is at the end of one, and of several where there are circles.
+    """
+    first, second = np.array(network.edges, np.int64).reshape(-1, 2).T
+    far = hops(n - 1, life)
+    if far * len(first) > LOOKS_MOST:
+        return np.full(n, n - 1.0)
+
+    def next_to(values: np.ndarray) -> np.ndarray:
+        return np.bincount(first, values[second], n) + np.bincount(second, values[first], n)
+
+    walks, before = next_to(np.ones(n)), np.ones(n)
+    further, near = walks - 1, walks * min(far, 1)
+    for hop in range(2, far + 1):
+        walks, before = next_to(walks) - (further + (hop == 2)) * before, walks
+        near = np.minimum(near + walks, n - 1.0)
+        if not walks.any() or near.min() == n - 1:
+            break
+    return near
 
 
 def grown(network: Network, n: int, life: int | str) -> Part:
