@@ -2,7 +2,9 @@
 
 import errno
 import io
+import os
 import re
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -152,3 +154,20 @@ def test_help_names_no_type_of_a_flag_and_fills_its_paragraphs(command, name):
     assert done.returncode == 0 and "<bool>" not in done.stdout and "{" not in done.stdout
     if name == "audit":
         assert "A pass proves nothing" in " ".join(done.stdout.split()) and "A pass\n" not in done.stdout
+
+
+def test_a_folder_that_was_removed_meanwhile_is_named(command, tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    done = command("run", "quickstart", "--set", "horizon=10", "--set", "replications=1", "--out", "here")
+    assert (done.returncode, done.stderr) == (7, "coterie: the current folder: No such file or directory\n")
+
+
+def test_a_terminal_that_does_not_know_its_width_is_printed_to():
+    start = "from coterie.cli import start; start()"
+    done = subprocess.run(
+        [sys.executable, "-c", start, "--help"], env=os.environ | {"COLUMNS": "0"}, capture_output=True, text=True, check=True
+    )
+    assert "coterie run hospitals" in done.stdout

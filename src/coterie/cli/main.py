@@ -110,7 +110,8 @@ def main() -> None:
             fail(line, AlgorithmError.exit_code)
         if isinstance(error, OSError):
             write_nowhere()
-            fail(f"{error.filename or 'the output'}: {error.strerror}", StorageError.exit_code)
+            unnamed = "the current folder" if isinstance(error, FileNotFoundError) else "the output"
+            fail(f"{error.filename or unnamed}: {error.strerror}", StorageError.exit_code)
         fail(f"bug: {type(error).__name__}: {error} (COTERIE_DEBUG=1 shows where)", CoterieError.exit_code)
 
 
