@@ -9,6 +9,7 @@ import pytest
 
 from coterie.helper import _early as ahead_of_time
 from coterie.helper import expect_compiling, get_helper
+from coterie.tied import TIED
 
 
 def test_a_helper_that_is_told_nothing_ends_too():
@@ -20,9 +21,22 @@ def test_a_helper_that_is_told_nothing_ends_too():
 def test_a_helper_ends_with_its_parent_before_it_was_told_anything():
     """While it still imports, too."""
     dies = "import os; from coterie.helper import get_helper; print(get_helper().pid, flush=True); os._exit(0)"
-    told = subprocess.run([sys.executable, "-c", dies], stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert_ends(subprocess.run([sys.executable, "-c", dies], stdout=subprocess.PIPE, text=True, check=True).stdout)
+
+
+@pytest.mark.skipif(TIED is None, reason="needs Linux")
+def test_a_helper_inside_a_library_that_never_comes_back_ends_with_its_parent_too():
+    """No thread of it runs then. One was found that had turned for half an hour, in a library that found no memory."""
+    stuck = "import ctypes; from coterie.helper import begin; begin(); print('here', flush=True); ctypes.PyDLL(None).pause()"
+    start = "import os, subprocess, sys; p = subprocess.PIPE; c = subprocess.Popen(sys.argv[1:], stdin=p, stdout=p)"
+    dies = f"{start}; c.stdout.readline(); print(c.pid, flush=True); os._exit(0)"
+    command = [sys.executable, "-c", dies, sys.executable, "-c", stuck]
+    assert_ends(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+
+
+def assert_ends(process):
     for _ in range(200):
-        if not is_running(int(told)):
+        if not is_running(int(process)):
             return
         time.sleep(0.1)
     raise AssertionError("a helper without a parent is still there after twenty seconds")

@@ -1,7 +1,8 @@
 """The process that compiles for this one, and how it is started; studies/ahead.py says what it does.
 
 It has to import what this process does, which takes as long. So where nothing was ever compiled a command starts it first, and
-both import at once. From its first moment it ends when this process does: its input then ends.
+both import at once. From its first moment it ends when this process does: its input then ends. One that is inside a library
+that never comes back does not notice; on Linux the system ends it.
 """
 
 import contextlib
@@ -15,6 +16,7 @@ import threading
 from pathlib import Path
 
 from coterie.cache import cache_folder
+from coterie.tied import tie
 
 PROGRAM = "from coterie.helper import begin; begin(); from coterie.studies.ahead import help; help()"
 _early: dict[Path, subprocess.Popen] = {}  # by the folder that each keeps its work in
@@ -55,6 +57,7 @@ def begin() -> None:
 
 def end_with_the_input() -> None:
     """A thread does not live on in a process that is forked: it has to call this, too."""
+    tie(signal.SIGKILL)
     threading.Thread(target=_wait_for_the_end, daemon=True).start()
 
 

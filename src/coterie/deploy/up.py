@@ -26,11 +26,11 @@ from coterie.deploy.federation import Federation, check_federation, federation_t
 from coterie.deploy.keys import SIGN, Keys, load_keys, make_keys, new_seed
 from coterie.deploy.opening import FILE, TOKEN
 from coterie.deploy.tables import Member
-from coterie.deploy.tied import TIED
 from coterie.deploy.web.guard import token_of
 from coterie.deploy.wire.broker import AUTHORITY, lay_out, write_broker
 from coterie.deploy.wire.embedded import EmbeddedBroker, free_port
 from coterie.errors import CoterieError, StateError, UsageError
+from coterie.tied import TIED
 
 HOSPITALS = Path(__file__).parent / "hospitals.toml"
 COORDINATOR = "coordinator"

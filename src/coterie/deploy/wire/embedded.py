@@ -14,9 +14,9 @@ from secrets import randbelow
 from urllib.parse import urlsplit
 
 from coterie.deploy.federation import Federation
-from coterie.deploy.tied import TIED
 from coterie.deploy.wire.broker import CONFIGURATION, write_broker
 from coterie.errors import StorageError, UsageError
+from coterie.tied import TIED
 
 SERVER = "nats-server"
 PATIENCE = 10.0  # seconds until it listens

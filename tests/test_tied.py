@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from coterie.deploy.tied import TIED
+from coterie.tied import TIED
 
 PARENT = """
 import subprocess, sys
-from coterie.deploy.tied import TIED
+from coterie.tied import TIED
 child = subprocess.Popen([sys.executable, "-c", "import time; print('here', flush=True); time.sleep(600)"],
                          stdout=sys.stdout, start_new_session=True, preexec_fn=TIED)
 print(child.pid, flush=True)

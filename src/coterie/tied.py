@@ -11,9 +11,10 @@ _system = (
 )  # loaded here: a child between fork and exec should load nothing
 
 
-def _tie() -> None:
-    assert _system is not None
-    _system.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+def tie(number: int = signal.SIGTERM) -> None:
+    """This process gets such a signal when the thread that has started it is gone. Elsewhere than on Linux it gets none."""
+    if _system is not None:
+        _system.prctl(PR_SET_PDEATHSIG, number)
 
 
-TIED: Callable[[], None] | None = _tie if _system else None  # for `preexec_fn`
+TIED: Callable[[], None] | None = tie if _system else None  # for `preexec_fn`
