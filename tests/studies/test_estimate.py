@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coterie.errors import UsageError
-from coterie.network import GRAPHS, distances
+from coterie.network import GRAPHS, distances, from_edges
 from coterie.studies import estimate, load_study
 from coterie.studies.case import make_case, within
 from coterie.studies.estimate import SECONDS_UNASKED, Estimate, time_text
@@ -143,6 +143,26 @@ def test_of_edges_that_are_given_links_are_no_fewer_than_there_will_be_and_hardl
     assert len(hearers) <= found.reached <= 1.5 * len(hearers)
     most = np.diff(within(graph, life)[0]).max()
     assert most <= heard_of(study.network, 40, life) <= 2 * most
+
+
+@pytest.mark.parametrize("life", ["half-diameter", "diameter"])
+def test_the_longest_way_through_a_tree_of_given_edges_is_known(life):
+    """A star that is given as edges was refused for 88 GB; by its name it takes a third of one."""
+    for edges, way in (([[0, i] for i in range(1, 50)], 2), ([[i, (i - 1) // 3] for i in range(1, 121)], 8)):
+        agents = 1 + max(map(max, edges))
+        study = load_study(GOSSIP | {"network": {"edges": edges}, "problem": GOSSIP["problem"] | {"agents": agents}})
+        found, graph = part_of(study.specification.network, agents, life), from_edges(agents, edges)
+        assert found.diameter == way and found.reached == len(within(graph, life)[1])
+
+
+@pytest.mark.parametrize("faults", [{"loss": 0.2}, {"liars": 0.2, "attack": "promote-worst"}, {"churn": 0.2}], ids=str)
+def test_faults_of_peers_that_commit_cost_little_of_what_stepping_costs(faults):
+    """Lost messages cost no rounds; a lie in every round is soon heard, and a round of a plan under way soon passed."""
+    problem = GOSSIP["problem"] | {"agents": 30, "instance": "middle"}
+    study = GOSSIP | {"horizon": 10**6, "problem": problem, "faults": faults}
+    rows = ([{"name": "pr-ucb", "commit": commit}] for commit in (True, False))
+    committed, stepped = (load_study(study | {"algorithm": row}).forecast(1).seconds for row in rows)
+    assert committed < stepped / 4
 
 
 def test_plans_that_double_cost_next_to_nothing_for_a_longer_horizon():

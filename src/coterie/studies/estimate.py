@@ -4,7 +4,8 @@ Memory follows from what the engines lay out (`engines.simulate`, `engines.memor
 the links and masks of its network, one batch for each worker, and the curves of all replications. Time is a count of what the
 engines go through, with a cost in nanoseconds for each kind: some measured on one core of a server of 2 GHz, those around a
 server, of orders and of deliveries guessed from there. Ten studies came out between half and twice their time; rows of one
-cheap algorithm come out three times too dear. It is a reason to ask, not a promise.
+cheap algorithm come out three times too dear, and of an algorithm whose plans depend on what it hears it is a guess. It is a
+reason to ask, not a promise.
 """
 
 import os
@@ -291,8 +292,9 @@ def peer_time(study: Specification, row: Row, method: Method, wires: Wires) -> f
     each = NS_TURN + arms * NS_ARM
     if sells(study):
         each += arms * NS_ORDER
-    if node.commits and not singly(study, row) and not method.meetings:
-        return agents * plans_time(study, row, method, senders)
+    if node.commits:
+        stepped = bool(row.faults.churn or study.network.switch_every or method.meetings)  # see engines.leap
+        return agents * (plans_time(study, row, method, senders) + (study.horizon * NS_COIN if stepped else 0.0))
     if node.additive and not singly(study, row) and not wires.sparse:
         each += agents * NS_LINK / 8
     elif not node.seldom:
@@ -301,11 +303,11 @@ def peer_time(study: Specification, row: Row, method: Method, wires: Wires) -> f
 
 
 def plans_time(study: Specification, row: Row, method: Method, senders: float) -> float:
-    """Of one agent that commits. It speaks when a plan ends, and liars in every round."""
+    """Of one agent that commits. It speaks when a plan ends, and liars in every round; few of their words are new."""
     node, p, faults, horizon = method.node, method.p, row.faults, study.horizon
     plans = plans_of_a_peer(method, horizon)
     fetched = min(NS_FETCHED, NS_BYTE * max(0, node.open(p).itemsize - BYTES_NEAR))
-    heard = NS_LINK + node.message(p).itemsize / 8 * NS_WORD + fetched
-    messages = senders * ((1 - faults.liars) * plans + faults.liars * horizon)
+    heard = NS_LINK + node.message(p).itemsize / 8 * NS_WORD
+    told = senders * ((1 - faults.liars) * plans * (heard + fetched) + faults.liars * horizon * heard)
     each = NS_TURN + study.problem.arms * NS_ARM + 4 * fetched
-    return plans * each + messages * heard + (horizon * NS_COIN if faults.dropout else 0.0)
+    return plans * each + told + (horizon * NS_COIN if faults.dropout else 0.0)

@@ -7,7 +7,8 @@ import numpy as np
 
 from coterie.contract import Method
 from coterie.engines.simulate import SPARSE
-from coterie.network import GRAPHS, distances
+from coterie.network import GRAPHS, distances, from_edges
+from coterie.network.distances import hops_to_nearest
 from coterie.studies.case import PHASES
 from coterie.studies.spec import Network, Specification
 
@@ -86,8 +87,7 @@ def part_of(network: Network, n: int, life: int | str) -> Part:
     """A connected part of n agents."""
     pairs = n * (n - 1.0)
     if network.edges is not None:
-        near = others_near(network, n, life)
-        return Part(n, len(network.edges), n - 1, float(near.sum()))
+        return Part(n, len(network.edges), longest_way(network, n), float(others_near(network, n, life).sum()))
     if network.graph == "erdos-renyi":
         chance = network.probability or min(1.0, 2 * log(max(n, 2)) / n)
         edges = pairs / 2 * chance
@@ -104,13 +104,20 @@ def part_of(network: Network, n: int, life: int | str) -> Part:
     return Part(n, edges, diameter, min(pairs, along.get(str(network.graph), pairs)) if far else 0.0)
 
 
+def longest_way(network: Network, n: int) -> int:
+    """How far the farthest agent is from the one that is farthest from the first: in a tree nobody is farther from anybody."""
+    graph = from_edges(n, np.array(network.edges, np.int64).reshape(-1, 2))
+    farthest = int(hops_to_nearest(graph, np.array([0])).argmax())
+    return max(1, int(hops_to_nearest(graph, np.array([farthest])).max()))
+
+
 def others_near(network: Network, n: int, life: int | str) -> np.ndarray:
     """Of each agent, where the edges are given: how many others are within the life of a message, at most.
 
     Walks that never turn back are counted. Each other agent is at the end of one, and of several where there are circles.
     """
     first, second = np.array(network.edges, np.int64).reshape(-1, 2).T
-    far = hops(n - 1, life)
+    far = hops(longest_way(network, n), life) if isinstance(life, str) else min(life, n - 1)
     if far * len(first) > LOOKS_MOST:
         return np.full(n, n - 1.0)
 
