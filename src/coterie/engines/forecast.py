@@ -78,7 +78,7 @@ class Recorded(Agent):
         self.events: list[Event] = []
         super().__init__(role, p, Recorder(self.events), rehearsal=True)
 
-    def worth(self, arm: int) -> int:
+    def reward_of(self, arm: int) -> int:
         """All rewards are 1, so that who looks at them has no reason to stop."""
         return UNIT
 
@@ -88,7 +88,7 @@ class Recorded(Agent):
         self.t = self.t if t is None else t
         for e in range(self.plan.entries):
             arm, pulls = self.plan.arm[e], self.plan.pulls[e]
-            take_in(self.secret, arm, pulls, self.worth(int(arm)) * pulls)
+            take_in(self.secret, arm, pulls, self.reward_of(int(arm)) * pulls)
         self.desk.clear()
         self.pass_door()
 
@@ -96,7 +96,7 @@ class Recorded(Agent):
 class Choosy(Recorded):
     """Its arms are worth from 1 down to nearly 0."""
 
-    def worth(self, arm: int) -> int:
+    def reward_of(self, arm: int) -> int:
         return UNIT - UNIT * arm // self.p.arms
 
 
