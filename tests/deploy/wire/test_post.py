@@ -8,6 +8,7 @@ from parties import NAMES, Party, make_parties, until
 
 from coterie.deploy.keys import load_keys
 from coterie.deploy.message import Word
+from coterie.deploy.wire import post
 from coterie.deploy.wire.envelope import SIGNATURE, decode, sealer, signed
 from coterie.deploy.wire.lanes import Lanes
 from coterie.deploy.wire.memory import Faults, MemoryBroker, MemoryWire
@@ -405,6 +406,42 @@ def test_who_loses_a_cancellation_is_cancelled_again():
         async with asyncio.timeout(20):
             await end(tasks)
         assert tasks[0].cancelled() and len(lost) == 2
+
+    asyncio.run(run())
+
+
+def test_who_is_cancelled_while_it_ends_others_leaves_none_of_them(monkeypatch):
+    """A member's own end is cancelled again where it takes its time. One task was left, and turned for ever."""
+    monkeypatch.setattr(post, "MOMENT", 0.01)
+
+    async def run():
+        lost, inner = [], []
+
+        async def stubborn():
+            while True:
+                try:
+                    await asyncio.sleep(60)
+                except asyncio.CancelledError:
+                    if len(lost) == 5:
+                        raise
+                    lost.append(True)
+
+        async def member():
+            inner.append(asyncio.create_task(stubborn()))
+            try:
+                await asyncio.wait(inner)
+            finally:
+                await end(inner)
+
+        outer = asyncio.create_task(member())
+        while not inner:
+            await asyncio.sleep(0)
+        try:
+            async with asyncio.timeout(20):
+                await end([outer])
+            assert outer.cancelled() and inner[0].cancelled() and len(lost) == 5
+        finally:
+            await end(inner)
 
     asyncio.run(run())
 

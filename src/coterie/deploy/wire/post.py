@@ -375,14 +375,23 @@ class Post:
 
 
 async def end(tasks: list[asyncio.Task]) -> None:
-    """More than one cancellation may be needed: that of a request whose answer comes at the same moment is lost."""
+    """More than one cancellation may be needed: that of a request whose answer comes at the same moment is lost.
+
+    Who waits here may be cancelled as well, and not only once: that has to wait, or tasks would be left to themselves.
+    """
+    cancelled: asyncio.CancelledError | None = None
     while waiting := [task for task in tasks if not task.done()]:
         for task in waiting:
             task.cancel()
-        await asyncio.wait(waiting, timeout=MOMENT)
+        try:
+            await asyncio.wait(waiting, timeout=MOMENT)
+        except asyncio.CancelledError as error:
+            cancelled = error
     for task in tasks:
         if not task.cancelled():
             task.exception()  # it was looked at: the first one is what counts
+    if cancelled:
+        raise cancelled
 
 
 def mark_of(word: bytes, *last: bytes) -> bytes:
