@@ -123,3 +123,12 @@ def writes(call):
 def test_nothing_else_in_the_package_writes_files():
     calls = {path: [item for item in ast.walk(ast.parse(path.read_text())) if isinstance(item, ast.Call)] for path in SOURCES}
     assert [path.name for path, found in calls.items() if any(map(writes, found))] == ["files.py"]
+
+
+def test_texts_are_read_the_same_whatever_the_locale():
+    """In one without UTF-8 no engine could be written down, as our own sources say ε."""
+    items = [(path.name, item) for path in SOURCES for item in ast.walk(ast.parse(path.read_text("utf-8")))]
+    calls = [(name, item) for name, item in items if isinstance(item, ast.Call) and isinstance(item.func, ast.Attribute)]
+    reads = [(name, call) for name, call in calls if call.func.attr == "read_text"]
+    assert [name for name, call in reads if not call.args and "encoding" not in {word.arg for word in call.keywords}] == []
+    assert len(reads) > 5

@@ -1,9 +1,10 @@
-"""A case: its network is made once, and an algorithm is told how many others can be heard in it."""
+"""A case: its network is made and measured once, and an algorithm is told how many others can be heard in it."""
 
 import numpy as np
 import pytest
 
 from coterie.engines import simulate
+from coterie.studies import case as case_module
 from coterie.studies import load_study
 from coterie.studies.case import make_case
 
@@ -65,3 +66,16 @@ def test_votes_count_the_same_on_a_larger_ballot(row, monkeypatch):
     for field in ("votes", "index", "pulls", "rung", "batches"):
         assert one.opens[field].tobytes() == other.opens[field].tobytes()
     assert one.curves.tobytes() == other.curves.tobytes() and one.opens["votes"].max() == 5
+
+
+@pytest.mark.parametrize(("name", "measure"), [("hdp-mab", "collect"), ("ddp-mab", "synchronise")])
+def test_a_network_is_measured_once_for_checks_engines_and_runs(monkeypatch, name, measure):
+    """It was three times, which took minutes where there are 30,000 agents."""
+    calls, measured = [], getattr(case_module, measure)
+    monkeypatch.setattr(case_module, measure, lambda graph: calls.append(graph) or measured(graph))
+    study = {
+        "horizon": 60, "replications": 1, "seed": 77, "problem": {"instance": "middle", "agents": 6, "arms": 2},
+        "network": {"graph": "erdos-renyi", "probability": 0.7}, "algorithm": [{"name": name}],
+    }  # fmt: skip
+    load_study(study).run(workers=1)
+    assert len(calls) == 1

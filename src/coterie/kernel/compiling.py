@@ -210,6 +210,13 @@ class EngineCompiler(WholeCompiler):
         return super().compile_extra(func)
 
 
+def refuse_switches() -> None:
+    """Of the compiler, as the environment sets them: without machine code, or with other code in it, there is no engine."""
+    switches = {"DISABLE_JIT": "DISABLE_JIT", "DEBUGINFO": "DEBUGINFO_DEFAULT", "ENABLE_PROFILING": "ENABLE_PROFILING"}
+    if named := ", ".join(f"NUMBA_{name}" for name, kept in switches.items() if getattr(config, kept)):
+        raise UsageError(f"{named} must not be set: engines are compiled, and called by their address")
+
+
 def get_ready() -> None:
     """What the compiler knows of types and functions: it is loaded where it is first asked for, and takes half a second."""
     with global_compiler_lock:
@@ -217,11 +224,8 @@ def get_ready() -> None:
         cpu_target.target_context.refresh()
 
 
+refuse_switches()
 PART: dict[str, Any] = {"error_model": "numpy", "forceinline": True, "pipeline_class": PartCompiler, "_nrt": False}
-SWITCHES = [name for name in ("DISABLE_JIT", "DEBUGINFO_DEFAULT", "ENABLE_PROFILING") if getattr(config, name)]
-if SWITCHES:
-    named = ", ".join(f"NUMBA_{name.removesuffix('_DEFAULT')}" for name in SWITCHES)
-    raise UsageError(f"{named} must not be set: engines are compiled, and called by their address")
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True, "pipeline_class": WholeCompiler}
 node = register_jitable(**PART)
 apart = register_jitable(**PART | {"pipeline_class": ApartCompiler})

@@ -93,9 +93,9 @@ def memory_free() -> float:
     """Bytes that a new program may still take; infinite where the system does not tell."""
     found = float("inf")
     try:
-        told = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+        told = dict(line.split(":") for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines())
         found = 1024.0 * int(told["MemAvailable"].split()[0])
-        limit, used = (Path(f"/sys/fs/cgroup/memory.{name}").read_text() for name in ("max", "current"))
+        limit, used = (Path(f"/sys/fs/cgroup/memory.{name}").read_text(encoding="ascii") for name in ("max", "current"))
         found = min(found, float(limit) - float(used))
     except (OSError, ValueError, KeyError):
         if found == float("inf") and "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}):

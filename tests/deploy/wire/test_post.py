@@ -388,20 +388,21 @@ def test_a_mark_that_others_have_made_stops_nobody(tmp_path):
     asyncio.run(run())
 
 
+async def stubborn(lost, times):
+    """Loses so many cancellations."""
+    while True:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            if len(lost) == times:
+                raise
+            lost.append(True)
+
+
 def test_who_loses_a_cancellation_is_cancelled_again():
     async def run():
         lost = []
-
-        async def stubborn():
-            while True:
-                try:
-                    await asyncio.sleep(60)
-                except asyncio.CancelledError:
-                    if len(lost) == 2:
-                        raise
-                    lost.append(True)
-
-        tasks = [asyncio.create_task(stubborn())]
+        tasks = [asyncio.create_task(stubborn(lost, 2))]
         await asyncio.sleep(0)
         async with asyncio.timeout(20):
             await end(tasks)
@@ -417,17 +418,8 @@ def test_who_is_cancelled_while_it_ends_others_leaves_none_of_them(monkeypatch):
     async def run():
         lost, inner = [], []
 
-        async def stubborn():
-            while True:
-                try:
-                    await asyncio.sleep(60)
-                except asyncio.CancelledError:
-                    if len(lost) == 5:
-                        raise
-                    lost.append(True)
-
         async def member():
-            inner.append(asyncio.create_task(stubborn()))
+            inner.append(asyncio.create_task(stubborn(lost, 5)))
             try:
                 await asyncio.wait(inner)
             finally:
